@@ -1,0 +1,19 @@
+// The GPU kernels of a build without CUDA: none.
+#include "kernels/forward.hpp"
+
+namespace swa {
+
+std::vector<Kernel> gpu_kernels() {
+  return {};
+}
+
+std::string gpu_absence() {
+  return "this build has no CUDA kernels";
+}
+
+const std::vector<std::string_view>& gpu_kernel_families() {
+  static const std::vector<std::string_view> kFamilies{"naive", "portable-*", "sm90-*"};
+  return kFamilies;
+}
+
+}  // namespace swa

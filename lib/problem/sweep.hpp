@@ -1,0 +1,35 @@
+// Lists of values, made into decided problems.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem/problem.hpp"
+
+namespace swa {
+
+// Every combination of the lists, with the rest as in `base`. An empty n_k means n_q, an empty
+// heads_kv means heads_q.
+struct Sweep {
+  Problem base;
+  std::vector<Index> n_q, n_k;
+  std::vector<Window> windows;
+  std::vector<Index> sinks, batch, heads_q, heads_kv, head_dim;
+  std::vector<Dtype> dtypes;
+};
+
+// Problems in the order of the lists, the first list outermost. Each is validated.
+// Throws UsageError where they are more than 100,000.
+std::vector<Problem> expand(const Sweep& sweep);
+
+// A named problem of a case file.
+struct Case {
+  std::string name;
+  Problem problem;
+};
+
+// Reads data/cases/*.toml: [[case]] tables with `name` and the words of words.hpp.
+// Throws UsageError with file, line and key for what is unknown, missing or out of range.
+std::vector<Case> read_cases(const std::string& path);
+
+}  // namespace swa

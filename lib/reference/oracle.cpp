@@ -1,0 +1,212 @@
+#include "reference/oracle.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "reference/parallel.hpp"
+#include "tiles/tiles.hpp"
+
+namespace swa {
+namespace {
+
+using Vector = Eigen::Map<const Eigen::VectorXd>;
+using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using Block = Eigen::Map<const Matrix>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr Index kBlockRows = 64;
+constexpr Index kMaxDensePairs = Index{1} << 26;
+
+Oracle empty_oracle(const Problem& p) {
+  const Shape rows{p.batch, p.heads_q, p.n_q, 1};
+  const Shape outputs{p.batch, p.heads_q, p.n_q, p.head_dim};
+  return {{Tensor<double>(outputs), Tensor<double>(rows, -kInfinity)},
+          Tensor<double>(outputs),
+          Tensor<double>(rows)};
+}
+
+double capped(double score, double softcap) {
+  return softcap > 0 ? softcap * std::tanh(score / softcap) : score;
+}
+
+// The sink logit of a head, -inf where there is none: it then adds exp(-inf) = 0.
+double sink_logit(const Inputs& inputs, Index head) {
+  return inputs.sink_logits.empty() ? -kInfinity
+                                    : inputs.sink_logits[static_cast<std::size_t>(head)];
+}
+
+void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, Oracle& result) {
+  const Mask mask = p.mask();
+  const double scale = p.score_scale(), sink = sink_logit(in, h);
+  const Vector q(in.q.row(b, h, row), p.head_dim);
+  const Index kv_head = h / p.group();
+
+  std::vector<std::pair<Index, double>> scores;  // of the visible keys
+  double highest = sink;
+  double magnitude = std::isinf(sink) ? 0 : std::abs(sink);
+  for (Index key = 0; key < p.n_k; ++key) {
+    if (!sees(mask, row, key)) continue;
+    const Vector k(in.k.row(b, kv_head, key), p.head_dim);
+    const double score = capped(q.dot(k) * scale, p.softcap);
+    scores.emplace_back(key, score);
+    highest = std::max(highest, score);
+    magnitude = std::max(magnitude, std::abs(scale) * q.norm() * k.norm());
+  }
+  result.magnitude.row(b, h, row)[0] = magnitude;
+  if (highest == -kInfinity) return;  // nothing visible: output 0, lse -inf
+
+  Eigen::Map<Eigen::VectorXd> out(result.out.row(b, h, row), p.head_dim);
+  Eigen::Map<Eigen::VectorXd> spread(result.spread.row(b, h, row), p.head_dim);
+  double total = std::exp(sink - highest);
+  for (const auto& [key, score] : scores) {
+    const double weight = std::exp(score - highest);
+    const Vector v(in.v.row(b, kv_head, key), p.head_dim);
+    total += weight;
+    out += weight * v;
+    spread += weight * v.cwiseAbs();
+  }
+  out /= total;
+  spread /= total;
+  result.lse.row(b, h, row)[0] = highest + std::log(total);
+}
+
+// The keys that a block of rows sees, side by side: sink tokens before the band, then the band.
+struct BlockKeys {
+  Index sinks_end, band_begin, band_end;
+
+  Index size() const { return sinks_end + band_end - band_begin; }
+  Index column(Index key) const { return key < sinks_end ? key : key - band_begin + sinks_end; }
+};
+
+BlockKeys keys_of_block(const Mask& mask, KeyRange rows) {
+  const Index begin = band_begin(mask, rows.begin);
+  const Index end = band_end(mask, rows.end - 1);
+  return {smaller(mask.sinks, begin), begin, end};
+}
+
+// Calls visit(columns) for each run of columns that a row of the block sees.
+template <class Visit>
+void for_each_run(const BlockKeys& keys, const RowKeys& row, Visit visit) {
+  const auto run = [&](KeyRange range) {
+    if (!range.empty()) visit(KeyRange{keys.column(range.begin), keys.column(range.end - 1) + 1});
+  };
+  const Index split = smaller(row.sinks.end, keys.sinks_end);
+  run({0, split});
+  run({split, row.sinks.end});
+  run(row.band);
+}
+
+void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange rows,
+                Oracle& result) {
+  const Mask mask = p.mask();
+  const BlockKeys keys = keys_of_block(mask, rows);
+  const double scale = p.score_scale(), sink = sink_logit(in, h);
+  const Index kv_head = h / p.group(), d = p.head_dim;
+  const Index in_band = keys.band_end - keys.band_begin;
+  const auto block_of = [&](const Tensor<double>& tensor, Index first, Index count) {
+    return Block(count > 0 ? tensor.row(b, kv_head, first) : nullptr, count, d);
+  };
+  const Block k_sinks = block_of(in.k, 0, keys.sinks_end);
+  const Block k_band = block_of(in.k, keys.band_begin, in_band);
+  const Block v_sinks = block_of(in.v, 0, keys.sinks_end);
+  const Block v_band = block_of(in.v, keys.band_begin, in_band);
+  const Block q(in.q.row(b, h, rows.begin), rows.size(), d);
+
+  Matrix scores(rows.size(), keys.size());
+  scores.leftCols(keys.sinks_end).noalias() = scale * q * k_sinks.transpose();
+  scores.rightCols(in_band).noalias() = scale * q * k_band.transpose();
+  Eigen::VectorXd k_norms(keys.size());
+  k_norms.head(keys.sinks_end) = k_sinks.rowwise().norm();
+  k_norms.tail(in_band) = k_band.rowwise().norm();
+
+  Matrix weights = Matrix::Zero(rows.size(), keys.size());
+  for (Index r = 0; r < rows.size(); ++r) {
+    const Index row = rows.begin + r;
+    const RowKeys seen = keys_of_row(mask, row);
+    double highest = sink;
+    double magnitude = std::isinf(sink) ? 0 : std::abs(sink);
+    const double q_norm = q.row(r).norm();
+    for_each_run(keys, seen, [&](KeyRange columns) {
+      for (Index c = columns.begin; c < columns.end; ++c) {
+        scores(r, c) = capped(scores(r, c), p.softcap);
+        highest = std::max(highest, scores(r, c));
+        magnitude = std::max(magnitude, std::abs(scale) * q_norm * k_norms(c));
+      }
+    });
+    result.magnitude.row(b, h, row)[0] = magnitude;
+    if (highest == -kInfinity) continue;
+    double total = std::exp(sink - highest);
+    for_each_run(keys, seen, [&](KeyRange columns) {
+      for (Index c = columns.begin; c < columns.end; ++c) {
+        weights(r, c) = std::exp(scores(r, c) - highest);
+        total += weights(r, c);
+      }
+    });
+    weights.row(r) /= total;
+    result.lse.row(b, h, row)[0] = highest + std::log(total);
+  }
+  Eigen::Map<Matrix> out(result.out.row(b, h, rows.begin), rows.size(), d);
+  Eigen::Map<Matrix> spread(result.spread.row(b, h, rows.begin), rows.size(), d);
+  out.noalias() = weights.leftCols(keys.sinks_end) * v_sinks;
+  out.noalias() += weights.rightCols(in_band) * v_band;
+  spread.noalias() = weights.leftCols(keys.sinks_end) * v_sinks.cwiseAbs();
+  spread.noalias() += weights.rightCols(in_band) * v_band.cwiseAbs();
+}
+
+// Calls body(b, h, rows) for each block of rows of each head.
+template <class Body>
+void for_each_block(const Problem& p, Body body) {
+  const Index blocks = ceil_div(p.n_q, kBlockRows);
+  parallel_for(p.batch * p.heads_q * blocks, [&](Index i) {
+    const Index head = i / blocks, begin = i % blocks * kBlockRows;
+    body(head / p.heads_q, head % p.heads_q, KeyRange{begin, smaller(begin + kBlockRows, p.n_q)});
+  });
+}
+
+double pairs(const Problem& p) {
+  return static_cast<double>(p.batch) * static_cast<double>(p.heads_q) *
+         static_cast<double>(p.n_q) * static_cast<double>(p.n_k);
+}
+
+}  // namespace
+
+Oracle dense_oracle(const Problem& p, const Inputs& inputs) {
+  Oracle result = empty_oracle(p);
+  for_each_block(p, [&](Index b, Index h, KeyRange rows) {
+    for (Index row = rows.begin; row < rows.end; ++row) dense_row(p, inputs, b, h, row, result);
+  });
+  return result;
+}
+
+Oracle band_oracle(const Problem& p, const Inputs& inputs) {
+  Oracle result = empty_oracle(p);
+  for_each_block(
+      p, [&](Index b, Index h, KeyRange rows) { band_block(p, inputs, b, h, rows, result); });
+  return result;
+}
+
+Oracle oracle(const Problem& p, const Inputs& inputs) {
+  return pairs(p) <= static_cast<double>(kMaxDensePairs) ? dense_oracle(p, inputs)
+                                                         : band_oracle(p, inputs);
+}
+
+double oracle_bytes(const Problem& p) {
+  const double batch = static_cast<double>(p.batch), d = static_cast<double>(p.head_dim);
+  const double query_rows = batch * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
+  const double key_rows = batch * static_cast<double>(p.heads_kv) * static_cast<double>(p.n_k);
+  const double tensors = query_rows * (3 * d + 2) + key_rows * 2 * d;
+  // A block's keys reach from its first row's left bound to its last row's right bound.
+  const Mask mask = p.mask();
+  const Index last = smaller(p.n_q, kBlockRows) - 1;
+  const Index at = larger(0, p.n_q - 1 - last);
+  const double width = static_cast<double>(keys_of_block(mask, {at, at + last + 1}).size());
+  const double scratch = 2 * static_cast<double>(kBlockRows) * width +
+                         2 * width * d;  // Eigen packs |v| and may pack k
+  const double threads = std::max(1U, std::thread::hardware_concurrency());
+  return 8 * (tensors + scratch * threads);
+}
+
+}  // namespace swa

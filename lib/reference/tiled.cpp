@@ -1,0 +1,152 @@
+#include "reference/tiled.hpp"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "reference/parallel.hpp"
+
+namespace swa {
+namespace {
+
+template <class Real>
+class QueryTile {
+ public:
+  QueryTile(const Problem& p, const TiledOptions& options, KeyRange rows)
+      : p_(p),
+        options_(options),
+        mask_(p.mask()),
+        rows_(rows),
+        max_(Column::Constant(rows.size(), -kInfinity)),
+        sum_(Column::Zero(rows.size())),
+        acc_(Matrix::Zero(rows.size(), p.head_dim)) {}
+
+  // One key tile: scores, mask where it is needed, online softmax.
+  // q [rows, head_dim]; k and v [keys, head_dim].
+  void visit(const Real* q, const Real* k, const Real* v, KeyRange keys, bool needs_mask) {
+    const Block Q(q, rows_.size(), p_.head_dim);
+    const Block K(k, keys.size(), p_.head_dim), V(v, keys.size(), p_.head_dim);
+    scores_.noalias() = Q * K.transpose();
+    scores_ *= static_cast<Real>(p_.score_scale());
+    if (p_.softcap > 0) {
+      const Real cap = static_cast<Real>(p_.softcap);
+      scores_ = scores_.unaryExpr([cap](Real s) { return cap * std::tanh(s / cap); });
+    }
+    if (needs_mask) hide_unseen(keys);
+    for (Index r = 0; r < rows_.size(); ++r) {
+      const Real highest = std::max(max_(r), scores_.row(r).maxCoeff());
+      const Real shift = options_.guard && highest == -kInfinity ? Real{0} : highest;
+      Real sum = 0;
+      for (Index c = 0; c < keys.size(); ++c) {
+        scores_(r, c) = std::exp(scores_(r, c) - shift);
+        sum += scores_(r, c);
+      }
+      const Real rescale = std::exp(max_(r) - shift);
+      acc_.row(r) *= rescale;
+      sum_(r) = sum_(r) * rescale + sum;
+      max_(r) = highest;
+    }
+    acc_.noalias() += scores_ * V;
+  }
+
+  // out [rows, head_dim], lse [rows]. A sink logit joins the denominator and adds no value.
+  void finish(const double* sink_logit, double* out, double* lse) {
+    for (Index r = 0; r < rows_.size(); ++r) {
+      Real highest = max_(r), sum = sum_(r), rescale = 1;
+      if (sink_logit != nullptr) {
+        const Real sink = static_cast<Real>(*sink_logit);
+        highest = std::max(highest, sink);
+        rescale = std::exp(max_(r) - highest);
+        sum = sum * rescale + std::exp(sink - highest);
+      }
+      const bool saw_nothing = sum == 0;
+      for (Index d = 0; d < p_.head_dim; ++d) {
+        out[r * p_.head_dim + d] =
+            saw_nothing ? 0 : static_cast<double>(acc_(r, d) * rescale / sum);
+      }
+      lse[r] = saw_nothing ? -std::numeric_limits<double>::infinity()
+                           : static_cast<double>(highest + std::log(sum));
+    }
+  }
+
+ private:
+  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  using Column = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
+  using Block = Eigen::Map<const Matrix>;
+  static constexpr Real kInfinity = std::numeric_limits<Real>::infinity();
+
+  void hide_unseen(KeyRange keys) {
+    for (Index r = 0; r < rows_.size(); ++r) {
+      const RowKeys seen = keys_of_row(mask_, rows_.begin + r);
+      const auto hide = [&](Index begin, Index end) {  // keys [begin, end), clipped to the tile
+        begin = clamp(begin, keys.begin, keys.end);
+        end = clamp(end, begin, keys.end);
+        scores_.row(r).segment(begin - keys.begin, end - begin).setConstant(-kInfinity);
+      };
+      hide(seen.sinks.end, seen.band.begin);
+      hide(seen.band.end, p_.n_k);
+    }
+  }
+
+  const Problem& p_;
+  const TiledOptions& options_;
+  Mask mask_;
+  KeyRange rows_;
+  Column max_, sum_;
+  Matrix acc_, scores_;
+};
+
+}  // namespace
+
+std::vector<Index> visit_order(const TileWalk& walk, Walk order) {
+  std::vector<Index> tiles;
+  tiles.reserve(static_cast<std::size_t>(walk.size()));
+  for (Index i = 0; i < walk.band.size(); ++i) {
+    tiles.push_back(order == Walk::forward ? walk.band.begin + i : walk.band.end - 1 - i);
+  }
+  for (Index t = walk.sinks.begin; t < walk.sinks.end; ++t) tiles.push_back(t);
+  return tiles;
+}
+
+template <class Real>
+TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOptions& options) {
+  const Mask mask = p.mask();
+  const TileShape tile = options.tile;
+  const Tensor<Real> q = cast<Real>(inputs.q), k = cast<Real>(inputs.k), v = cast<Real>(inputs.v);
+  TiledResult result;
+  result.out = Tensor<double>({p.batch, p.heads_q, p.n_q, p.head_dim});
+  result.lse = Tensor<double>({p.batch, p.heads_q, p.n_q, 1});
+
+  std::mutex counts_guard;
+  const Index query_tiles_of_head = query_tiles(mask, tile);
+  parallel_for(p.batch * p.heads_q * query_tiles_of_head, [&](Index i) {
+    const Index query_tile = i % query_tiles_of_head, head = i / query_tiles_of_head;
+    const Index b = head / p.heads_q, h = head % p.heads_q, kv_head = h / p.group();
+    const KeyRange rows = rows_of_tile(mask, tile, query_tile);
+    QueryTile<Real> state(p, options, rows);
+    Index full = 0, partial = 0, empty = 0;
+    for (const Index t : visit_order(tiles_of_query_tile(mask, tile, query_tile), options.walk)) {
+      const TileClass kind = classify(mask, tile, query_tile, t);
+      full += kind == TileClass::full;
+      partial += kind == TileClass::partial;
+      empty += kind == TileClass::empty;
+      const KeyRange keys = keys_of_tile(mask, tile, t);
+      state.visit(q.row(b, h, rows.begin), k.row(b, kv_head, keys.begin),
+                  v.row(b, kv_head, keys.begin), keys, kind != TileClass::full);
+    }
+    const double* sink =
+        inputs.sink_logits.empty() ? nullptr : &inputs.sink_logits[static_cast<std::size_t>(h)];
+    state.finish(sink, result.out.row(b, h, rows.begin), result.lse.row(b, h, rows.begin));
+    const std::lock_guard lock(counts_guard);
+    result.full += full;
+    result.partial += partial;
+    result.empty += empty;
+  });
+  return result;
+}
+
+template TiledResult tiled_forward<float>(const Problem&, const Inputs&, const TiledOptions&);
+template TiledResult tiled_forward<double>(const Problem&, const Inputs&, const TiledOptions&);
+
+}  // namespace swa

@@ -1,0 +1,82 @@
+// Results once, writers many. A Report is what a command found; the writers turn it into text,
+// json, jsonl, csv or md. This room knows nothing of attention.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace swa::report {
+
+// A list of whole numbers or of words, for cells that hold several values.
+using Numbers = std::vector<std::int64_t>;
+using Words = std::vector<std::string>;
+// monostate prints as null, and as "-" for people. NaN and infinities are null in JSON, and nan,
+// inf and -inf elsewhere. An int64 beyond 2^53 in magnitude is a decimal string in JSON, so that no
+// reader that keeps numbers as doubles loses digits. Strings are UTF-8; in JSON each malformed byte
+// becomes U+FFFD.
+using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, Words>;
+
+enum class Show : std::uint8_t {
+  everywhere,  // text, md and the machine formats
+  machine,     // json, jsonl and csv only
+};
+
+struct Column {
+  std::string key;         // the word of JSON and of the CSV header, e.g. "n_q"
+  std::string title = {};  // heading for people
+  std::string format =
+      {};  // fmt specification for people, such as ".2f"; empty: shortest exact form
+  Show show = Show::everywhere;
+  std::string suffix = {};  // follows a finite number, or a list of them, for people: "x", "%"
+};
+
+// A column of the machine formats only.
+inline Column machine_column(std::string key) {
+  return {std::move(key), {}, {}, Show::machine, {}};
+}
+
+struct Table {
+  std::string name;   // "record" of each of its records in JSON and JSONL; empty: left out
+  std::string title;  // heading for people; may be empty
+  std::vector<Column> columns;
+  std::vector<std::vector<Value>> rows;  // each as long as columns
+};
+
+// Preformatted lines for people (drawings, sentences); the machine formats leave them out.
+struct Lines {
+  std::vector<std::string> lines;
+};
+
+struct Report {
+  std::string schema;                                  // such as "swa.tile-map/1"
+  std::vector<std::string> argv;                       // without the program's name
+  std::string version;                                 // of the tool
+  std::string device;                                  // empty: null
+  std::vector<std::pair<std::string, Value>> summary;  // JSON object "summary"; not shown in text
+  std::vector<std::variant<Lines, Table>> blocks;      // in the order in which people read them
+};
+
+enum class Format : std::uint8_t { text, json, jsonl, csv, md };
+std::optional<Format> parse_format(std::string_view word);
+std::string_view format_names();  // "text, json, jsonl, csv or md"
+
+// json: one object {schema, tool: {name, version}, device, argv, records: [...], summary}: a record
+//       for each row of each table, in order.
+// jsonl: a record a line, each opening with "schema".
+// csv: RFC 4180, but lines end in a bare newline as other tools of a pipe expect; one header; with
+//      several tables of different columns, each its own header after an empty line. Numbers in
+//      full precision, null as an empty cell, the empty string as "", lists joined by spaces.
+// md: tables as Markdown, lines in a fenced block.
+// text: aligned columns, numbers to the right; lines as they are.
+// Tables with machine columns only are left out of text and md.
+// Throws std::logic_error, before anything is written, if a row is not as long as its columns, and
+// fmt::format_error if a column's format does not fit its numbers.
+void write(const Report& report, Format format, std::ostream& out);
+
+}  // namespace swa::report

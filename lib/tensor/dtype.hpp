@@ -1,0 +1,31 @@
+// Element types and their roundings.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace swa {
+
+enum class Dtype : std::uint8_t { fp64, fp32, bf16, fp16, fp8_e4m3, fp8_e5m2 };
+
+std::string_view name(Dtype dtype);
+std::optional<Dtype> parse_dtype(std::string_view word);
+// Bytes of one element.
+int bytes(Dtype dtype);
+// Half the distance between 1 and the next number: |round(x) - x| <= unit_roundoff * |x| for every
+// x whose rounding is a normal number.
+double unit_roundoff(Dtype dtype);
+// Smallest positive normal number; below it the absolute rounding error stops shrinking.
+double smallest_normal(Dtype dtype);
+// Largest finite number.
+double largest_finite(Dtype dtype);
+
+// x rounded to the nearest number of the type, ties to even, as a double. NaN stays NaN. What lies
+// beyond the largest finite number becomes an infinity; in fp8_e4m3, which has none, NaN (the
+// non-saturating rule of the OCP 8-bit floating point specification, revision 1.0).
+double round_to(Dtype dtype, double x);
+void round_to(Dtype dtype, std::span<double> values);
+
+}  // namespace swa

@@ -1,0 +1,36 @@
+// Is an output right? Where not, how wrong, and where.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "problem/problem.hpp"
+#include "reference/oracle.hpp"
+#include "verify/tolerance.hpp"
+
+namespace swa {
+
+// What a comparison of one tensor found. An element is a mismatch where it is not within its own
+// bound; NaN and infinities never are, except an infinity that the oracle holds in the same place.
+struct Comparison {
+  // The element nearest to its bound, or furthest beyond it: the largest error / bound.
+  std::array<Index, 4> worst{};  // batch, head, row, element
+  double expected = 0, got = 0;  // there
+  double error = 0, bound = 0;   // there; error is NaN where `got` is not finite
+  double largest_error = 0;      // anywhere, NaN and infinities apart
+  double largest_bound = 0;      // anywhere: no correct output has a larger error than this
+  Index nonfinite = 0;           // elements that are NaN or infinite and should not be
+  Index mismatches = 0;          // elements out of bound, nonfinite ones included
+  std::optional<std::array<Index, 4>> first_mismatch;
+  Index elements = 0;
+
+  bool pass() const { return mismatches == 0; }
+};
+
+// `got.out` against the oracle, each element within its own bound.
+// Throws std::logic_error where the shapes differ: that is a defect of the caller.
+Comparison compare_output(const Problem& problem, const Oracle& oracle, const Tensor<double>& out);
+// The same for the log-sum-exp of each row; -inf must stand where the oracle has it.
+Comparison compare_lse(const Problem& problem, const Oracle& oracle, const Tensor<double>& lse);
+
+}  // namespace swa

@@ -1,0 +1,57 @@
+#include "verify/tolerance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace swa {
+namespace {
+
+bool is_16_bit(Dtype dtype) {
+  return dtype == Dtype::bf16 || dtype == Dtype::fp16;
+}
+
+// The most keys that any row sees; the last row sees as many as any, unless the right bound
+// of an earlier one is nearer to its left bound, so take the band's full width.
+double most_keys(const Problem& p) {
+  const Side left = p.window.reach_left(), right = p.window.reach_right();
+  if (!left.bounded || !right.bounded) return static_cast<double>(p.n_k);
+  return static_cast<double>(smaller(p.n_k, left.reach + right.reach + 1 + p.sinks));
+}
+
+std::string power_of_two(double x) {
+  return fmt::format("2^{}", std::ilogb(x));
+}
+
+}  // namespace
+
+Tolerance::Tolerance(const Problem& p)
+    : work_(unit_roundoff(p.dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32)),
+      weights_(is_16_bit(p.dtype) ? unit_roundoff(p.dtype) : 0),
+      store_(unit_roundoff(p.dtype)),
+      smallest_step_(smallest_normal(p.dtype) * unit_roundoff(p.dtype)),
+      depth_(std::min(most_keys(p), 256.0) + std::floor(most_keys(p) / 16) + 1),
+      head_dim_(static_cast<double>(p.head_dim)) {}
+
+double Tolerance::score_error(double magnitude) const {
+  return ((head_dim_ + 16) * magnitude + 8) * work_;
+}
+
+double Tolerance::of_output(double magnitude, double spread, double output) const {
+  const double relative = 2 * (score_error(magnitude) + depth_ * work_) + weights_;
+  return relative * spread + store_ * std::abs(output) + smallest_step_;
+}
+
+double Tolerance::of_lse(double magnitude, double lse) const {
+  return score_error(magnitude) + depth_ * work_ + work_ * std::abs(lse);
+}
+
+std::string Tolerance::formula() const {
+  const std::string u = power_of_two(work_);
+  return fmt::format("|error| <= (2 (e + {:g} * {}) + {}) A + {} |o|, e = ({:g} M + 8) * {}",
+                     depth_, u, weights_ == 0 ? std::string("0") : power_of_two(weights_),
+                     power_of_two(store_), head_dim_ + 16, u);
+}
+
+}  // namespace swa

@@ -1,0 +1,34 @@
+#include "chapter/figures.hpp"
+
+#include <fmt/format.h>
+
+namespace swa::chapter {
+
+void Figures::exact(const std::string& row, const std::string& ours) {
+  list_.push_back({table_, row, Class::exact, ours, 0});
+}
+
+void Figures::exact(const std::string& row, std::int64_t ours) {
+  exact(row, fmt::format("{}", ours));
+}
+
+void Figures::bounded(const std::string& row, double ours, double bound) {
+  list_.push_back({table_, row, Class::bounded, fmt::format("{:.2e}", ours), bound});
+}
+
+void Figures::waiting(const std::string& row, const std::string& for_what) {
+  list_.push_back({table_, row, Class::waiting, for_what, 0});
+}
+
+std::vector<Figure> all_figures() {
+  std::vector<Figure> all;
+  for (const auto section : {kv_budget_figures, reference_figures, tile_grid_figures, tiled_figures,
+                             flex_figures, kernel_figures, ring_figures, nan_trap_figures,
+                             alignment_figures, gpu_plan_figures, exercise_figures}) {
+    const Figures figures = section();
+    all.insert(all.end(), figures.list().begin(), figures.list().end());
+  }
+  return all;
+}
+
+}  // namespace swa::chapter

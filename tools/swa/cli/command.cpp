@@ -1,0 +1,78 @@
+#include "cli/command.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/values.hpp"
+#include "problem/words.hpp"
+
+namespace swa::cli {
+
+bool Option::given() const {
+  return handle->count() > 0;
+}
+
+bool Command::chosen() const {
+  return app_.parsed();
+}
+
+Command::Command(CLI::App& app, const std::string& name, const std::string& summary,
+                 const std::string& example)
+    : app_(*app.add_subcommand(name, summary)) {
+  app_.footer("Example:\n  " + example);
+  app_.set_help_flag("-h,--help", "print this help");
+  format_ = &add_other("--format", "text", "text, json, jsonl, csv or md");
+}
+
+const Option& Command::keep(const std::string& name, const std::string& usual) {
+  options_.push_back(std::make_unique<Option>(Option{name, usual, nullptr}));
+  return *options_.back();
+}
+
+const Option& Command::add(std::string_view key, const std::string& usual) {
+  return add(key, usual, std::string(word(key).meaning));
+}
+
+const Option& Command::add(std::string_view key, const std::string& usual,
+                           const std::string& meaning) {
+  const Word& w = word(key);
+  keep(std::string(w.option), usual);
+  Option& option = *options_.back();
+  const std::string names =
+      w.aliases.empty() ? std::string(w.option) : fmt::format("{},{}", w.option, w.aliases);
+  option.handle = app_.add_option(names, option.text, meaning)->type_name("");
+  if (!usual.empty()) option.handle->default_str(usual);
+  return option;
+}
+
+const Option& Command::add_other(const std::string& name, const std::string& usual,
+                                 const std::string& meaning) {
+  keep(name, usual);
+  Option& option = *options_.back();
+  option.handle = app_.add_option(name, option.text, meaning)->type_name("");
+  if (!usual.empty()) option.handle->default_str(usual);
+  return option;
+}
+
+const Option& Command::add_flag(const std::string& name, const std::string& meaning) {
+  keep(name, {});
+  Option& option = *options_.back();
+  option.handle = app_.add_flag(name, meaning);
+  return option;
+}
+
+const Option& Command::add_positional(const std::string& name, const std::string& meaning) {
+  keep(name, {});
+  Option& option = *options_.back();
+  option.handle = app_.add_option(name, option.text, meaning)->type_name("");
+  return option;
+}
+
+report::Format Command::format() const {
+  const std::string word =
+      parse_choice(format_->name, format_->text, {"text", "json", "jsonl", "csv", "md"});
+  return *report::parse_format(word);
+}
+
+}  // namespace swa::cli

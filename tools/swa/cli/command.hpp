@@ -1,0 +1,70 @@
+// A subcommand: its options as the table of words names them, and what it returns.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.hpp"
+
+// CLI11 is slow to compile, so only the files that call it include it.
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace swa::cli {
+
+// What was typed for one option. Values are parsed by cli/values.hpp, so that every complaint
+// reads alike.
+struct Option {
+  std::string name;  // as shown in complaints: "--W", or "trap" for a positional
+  std::string text;  // the default where nothing was typed
+  CLI::Option* handle = nullptr;
+
+  bool given() const;
+};
+
+// What a command found, and its exit status: 0 yes, 1 no.
+struct Outcome {
+  report::Report report;
+  int status = 0;
+};
+
+class Command {
+ public:
+  // `example` is a command line that works as written; it closes the help text.
+  Command(CLI::App& app, const std::string& name, const std::string& summary,
+          const std::string& example);
+
+  // An option with a value, spelled and explained by the table of words. An empty `usual` shows no
+  // default in the help.
+  const Option& add(std::string_view key, const std::string& usual = {});
+  // The same with a meaning of its own.
+  const Option& add(std::string_view key, const std::string& usual, const std::string& meaning);
+  // An option that is no quantity of the table.
+  const Option& add_other(const std::string& name, const std::string& usual,
+                          const std::string& meaning);
+  const Option& add_flag(const std::string& name, const std::string& meaning);
+  const Option& add_positional(const std::string& name, const std::string& meaning);
+
+  // Called once the options were read.
+  void on_run(std::function<Outcome()> run) { run_ = std::move(run); }
+
+  CLI::App& app() const { return app_; }
+  bool chosen() const;
+  report::Format format() const;
+  Outcome run() const { return run_(); }
+
+ private:
+  const Option& keep(const std::string& name, const std::string& usual);
+
+  CLI::App& app_;
+  std::vector<std::unique_ptr<Option>> options_;  // CLI11 keeps references to their texts
+  const Option* format_ = nullptr;
+  std::function<Outcome()> run_;
+};
+
+}  // namespace swa::cli

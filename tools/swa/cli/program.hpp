@@ -1,0 +1,34 @@
+// The whole command line: commands, help, version.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace swa::cli {
+
+class Program {
+ public:
+  Program();
+  ~Program();
+
+  // Runs the command that argv names, writes its report to `out`, returns its exit status.
+  // Throws UsageError for what cannot be understood, CannotRun for what cannot be done here.
+  int run(int argc, char** argv, std::ostream& out);
+
+  // "swa", or "swa verify" once the command is known: who complains.
+  const std::string& name() const { return name_; }
+
+ private:
+  void parse(int argc, char** argv);
+  Command* chosen() const;
+
+  std::unique_ptr<CLI::App> app_;
+  std::vector<std::unique_ptr<Command>> commands_;
+  std::string name_ = "swa";
+};
+
+}  // namespace swa::cli

@@ -1,0 +1,54 @@
+#include "cli/suggest.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace swa::cli {
+namespace {
+
+// Levenshtein's distance: insertions, deletions and replacements.
+std::size_t edits(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view typed, const std::vector<std::string>& words) {
+  if (typed.empty() || typed.size() > 64) return std::nullopt;
+  std::optional<std::string> best;
+  std::size_t best_edits = 3;
+  for (const std::string& word : words) {
+    const std::size_t distance = edits(typed, word);
+    if (distance < best_edits) {
+      best_edits = distance;
+      best = word;
+    }
+  }
+  if (best) return best;
+  for (const std::string& word : words) {
+    if (typed.size() >= 3 && (word.starts_with(typed) || typed.starts_with(word))) return word;
+  }
+  return std::nullopt;
+}
+
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words) {
+  const std::optional<std::string> word = nearest(typed, words);
+  return word ? fmt::format("did you mean '{}'?", *word)
+              : fmt::format("choose from {}", fmt::join(words, ", "));
+}
+
+}  // namespace swa::cli

@@ -1,0 +1,168 @@
+#include "cli/values.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "cli/suggest.hpp"
+#include "error.hpp"
+
+namespace swa::cli {
+namespace {
+
+constexpr std::size_t kMaxValues = 100'000;
+constexpr const char* kCountForms =
+    "write a whole number such as 4096 or 4Ki, a list such as 128,512, or a range such as "
+    "64:256:64 or 1Ki:8Ki:*2";
+
+// What was typed, short enough for a sentence.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
+}
+
+// 1 for no suffix, 0 for one that is not known.
+Index factor_of(std::string_view suffix) {
+  if (suffix.empty()) return 1;
+  if (suffix == "Ki") return Index{1} << 10;
+  if (suffix == "Mi") return Index{1} << 20;
+  if (suffix == "Gi") return Index{1} << 30;
+  if (suffix == "Ti") return Index{1} << 40;
+  return 0;
+}
+
+std::string power_or_number(Index limit) {
+  return limit == kMaxIndex ? std::string("2^60") : fmt::format("{}", limit);
+}
+
+void check_limits(std::string_view option, std::string_view text, Index value, Limits limits) {
+  if (value < limits.least) {
+    throw UsageError(fmt::format("{} {} is less than {}", option, quoted(text), limits.least),
+                     fmt::format("the smallest value is {}", limits.least));
+  }
+  if (value > limits.most) {
+    throw UsageError(fmt::format("{} {} is too large", option, quoted(text)),
+                     fmt::format("the largest value is {}", power_or_number(limits.most)));
+  }
+}
+
+void append_range(std::string_view option, std::string_view text, Limits limits,
+                  std::vector<Index>& values) {
+  const std::size_t first = text.find(':'), second = text.find(':', first + 1);
+  if (second == std::string_view::npos) {
+    throw UsageError(fmt::format("{} {} is not a range", option, quoted(text)), kCountForms);
+  }
+  const Index begin = parse_count(option, text.substr(0, first), limits);
+  const Index end = parse_count(option, text.substr(first + 1, second - first - 1), limits);
+  std::string_view step_text = text.substr(second + 1);
+  const bool multiplies = step_text.starts_with('*');
+  if (multiplies) step_text.remove_prefix(1);
+  const Index step = parse_count(option, step_text, {multiplies ? 2 : 1, kMaxIndex});
+  if (end < begin || (multiplies && begin == 0)) {
+    throw UsageError(fmt::format("{} {} never reaches its end", option, quoted(text)),
+                     "write begin:end:step with begin <= end");
+  }
+  for (Index value = begin; value <= end;) {
+    if (values.size() >= kMaxValues) {
+      throw UsageError(
+          fmt::format("{} {} has more than {} values", option, quoted(text), kMaxValues),
+          "take larger steps");
+    }
+    values.push_back(value);
+    if (multiplies && value > end / step) break;
+    value = multiplies ? value * step : value + step;
+  }
+}
+
+}  // namespace
+
+Index parse_count(std::string_view option, std::string_view text, Limits limits) {
+  Index number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  const Index factor = factor_of({rest, static_cast<std::size_t>(end - rest)});
+  if (trouble == std::errc::invalid_argument || factor == 0) {
+    throw UsageError(text.empty()
+                         ? fmt::format("{} has no value", option)
+                         : fmt::format("{} {} is not a whole number", option, quoted(text)),
+                     kCountForms);
+  }
+  const bool negative = text.starts_with('-');
+  if (trouble == std::errc::result_out_of_range ||
+      (number != 0 && (negative ? -number : number) > kMaxIndex / factor)) {
+    number = negative ? limits.least - 1 : limits.most;
+    if (!negative) {
+      throw UsageError(fmt::format("{} {} is too large", option, quoted(text)),
+                       fmt::format("the largest value is {}", power_or_number(limits.most)));
+    }
+    check_limits(option, text, number, limits);
+  }
+  check_limits(option, text, number * factor, limits);
+  return number * factor;
+}
+
+std::vector<Index> parse_counts(std::string_view option, std::string_view text, Limits limits) {
+  std::vector<Index> values;
+  for (const std::string& item : split(option, text)) {
+    if (item.find(':') != std::string::npos) {
+      append_range(option, item, limits, values);
+    } else {
+      values.push_back(parse_count(option, item, limits));
+    }
+  }
+  return values;
+}
+
+double parse_real(std::string_view option, std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  if (trouble != std::errc{} || rest != end || !std::isfinite(number)) {
+    throw UsageError(text.empty()
+                         ? fmt::format("{} has no value", option)
+                         : fmt::format("{} {} is not a finite number", option, quoted(text)),
+                     "write a number such as 50, 0.125 or 1e-3");
+  }
+  return number;
+}
+
+std::uint64_t parse_seed(std::string_view option, std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  if (trouble != std::errc{} || rest != end) {
+    throw UsageError(text.empty() ? fmt::format("{} has no value", option)
+                                  : fmt::format("{} {} is not a seed", option, quoted(text)),
+                     "a seed is a whole number from 0 to 2^64 - 1");
+  }
+  return number;
+}
+
+std::string parse_choice(std::string_view option, std::string_view text,
+                         const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == text) return word;
+  }
+  throw UsageError(text.empty() ? fmt::format("{} has no value", option)
+                                : fmt::format("{} {} is not known", option, quoted(text)),
+                   did_you_mean(text, words));
+}
+
+std::vector<std::string> split(std::string_view option, std::string_view text) {
+  std::vector<std::string> items;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    items.emplace_back(text.substr(begin, end - begin));
+    if (items.back().empty()) {
+      throw UsageError(text.empty() ? fmt::format("{} has no value", option)
+                                    : fmt::format("{} {} has an empty item", option, quoted(text)),
+                       "separate values by single commas, without blanks");
+    }
+    begin = end + 1;
+  }
+  return items;
+}
+
+}  // namespace swa::cli

@@ -1,0 +1,17 @@
+// Pictures of masks and tiles for the terminal.
+#pragma once
+
+#include "report/report.hpp"
+#include "tiles/tiles.hpp"
+
+namespace swa::commands {
+
+// One letter a tile: F full, P partial, . never visited. Throws UsageError where the grid is more
+// than 128 x 128 tiles.
+report::Lines draw_tiles(const Mask& mask, TileShape tile);
+
+// One letter a pair, x visible and . not, with the number of keys of each row. Throws UsageError
+// where the mask is more than 128 x 128.
+report::Lines draw_mask(const Mask& mask);
+
+}  // namespace swa::commands

@@ -1,0 +1,143 @@
+// swa kv-budget: how many bytes of KV cache a model needs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/data.hpp"
+#include "cli/suggest.hpp"
+#include "cli/values.hpp"
+#include "commands/commands.hpp"
+#include "error.hpp"
+#include "model/model.hpp"
+#include "tensor/dtype.hpp"
+
+namespace swa::commands {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+struct Options {
+  std::vector<Model> models;
+  std::vector<Index> contexts;
+  Index batch = 1;
+  Dtype dtype = Dtype::bf16;
+};
+
+std::vector<Model> choose(const std::vector<Model>& catalogue, const cli::Option& option) {
+  if (!option.given()) return catalogue;
+  std::vector<Model> chosen;
+  for (const std::string& name : cli::split(option.name, option.text)) {
+    const auto found = std::find_if(catalogue.begin(), catalogue.end(),
+                                    [&](const Model& model) { return model.id == name; });
+    if (found == catalogue.end()) {
+      std::vector<std::string> names;
+      for (const Model& model : catalogue) names.push_back(model.id);
+      throw UsageError(fmt::format("unknown model '{}'", name), cli::did_you_mean(name, names));
+    }
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+report::Table budget_table(const Options& options) {
+  const auto machine = report::Show::machine;
+  report::Table table;
+  table.columns = {{"model", "model", "", machine, ""},
+                   {"title", "model"},
+                   report::machine_column("layers_local"),
+                   report::machine_column("layers_global"),
+                   {"local_global", "L/G"},
+                   {"context", "ctx"},
+                   report::machine_column("batch"),
+                   report::machine_column("dtype"),
+                   report::machine_column("bytes_all_global"),
+                   report::machine_column("bytes"),
+                   {"gib_all_global", "all-global GiB", ".2f"},
+                   {"gib", "hybrid GiB", ".2f"},
+                   {"saving", "saving", ".1f", report::Show::everywhere, "x"},
+                   report::machine_column("supported"),
+                   report::machine_column("max_context"),
+                   {"note", "note"},
+                   report::machine_column("repro")};
+  for (const Model& model : options.models) {
+    for (const Index context : options.contexts) {
+      const Index width = bytes(options.dtype);
+      const Index hybrid = kv_bytes(model, context, options.batch, width);
+      const Index full = kv_bytes_all_global(model, context, options.batch, width);
+      const bool supported = model.supports(context);
+      const std::string note =
+          supported ? ""
+          : model.hypothetical
+              ? "arithmetic: a hypothetical model"
+              : fmt::format("arithmetic: above the model's {}", *model.max_context);
+      table.rows.push_back({model.id, model.title, model.local_layers(), model.global_layers(),
+                            fmt::format("{}/{}", model.local_layers(), model.global_layers()),
+                            context, options.batch, std::string(name(options.dtype)), full, hybrid,
+                            static_cast<double>(full) / kGiB, static_cast<double>(hybrid) / kGiB,
+                            static_cast<double>(full) / static_cast<double>(hybrid), supported,
+                            model.max_context ? report::Value(*model.max_context) : report::Value(),
+                            note,
+                            fmt::format("swa kv-budget --model {} --ctx {} --dtype {} --batch {}",
+                                        model.id, context, name(options.dtype), options.batch)});
+    }
+  }
+  return table;
+}
+
+// For models without a global layer, how far information travels through the stack.
+report::Lines reach_lines(const std::vector<Model>& models) {
+  report::Lines lines;
+  for (const Model& model : models) {
+    if (const std::optional<Index> reach = stacked_reach(model)) {
+      lines.lines.push_back(
+          fmt::format("{}: stacked reach after {} layers: {} tokens back (W - 1 "
+                      "per layer)",
+                      model.title, model.layers.size(), *reach));
+    }
+  }
+  return lines;
+}
+
+cli::Outcome run(const Options& options) {
+  cli::Outcome outcome;
+  outcome.report.schema = "swa.kv-budget/1";
+  std::string how = fmt::format("K and V of all layers, {}, ", name(options.dtype));
+  how += options.batch == 1 ? "one sequence" : fmt::format("{} sequences", options.batch);
+  outcome.report.blocks.push_back(
+      report::Lines{{how + "; a local layer keeps min(ctx, W) tokens"}});
+  outcome.report.blocks.push_back(budget_table(options));
+  const report::Lines reach = reach_lines(options.models);
+  if (!reach.lines.empty()) outcome.report.blocks.push_back(reach);
+  for (const Model& model : options.models) {
+    if (const std::optional<Index> tokens = stacked_reach(model)) {
+      outcome.report.summary.emplace_back("stacked_reach_" + model.id, *tokens);
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<cli::Command> kv_budget(CLI::App& app) {
+  auto command = std::make_unique<cli::Command>(app, "kv-budget",
+                                                "bytes of KV cache that a hybrid model needs",
+                                                "swa kv-budget --model gemma2-27b --ctx 8Ki,128Ki");
+  const cli::Option& model =
+      command->add("model", "", "models by name, separated by commas (default: all)");
+  const cli::Option& context = command->add("context", "8Ki,32Ki,128Ki");
+  const cli::Option& dtype =
+      command->add("dtype", "bf16", "type of the cache: fp32, bf16, fp16, fp8_e4m3 or fp8_e5m2");
+  const cli::Option& batch = command->add("batch", "1");
+  command->on_run([&] {
+    Options options;
+    options.models = choose(read_catalogue(cli::data_path("models")), model);
+    options.contexts = cli::parse_counts(context.name, context.text);
+    options.batch = cli::parse_count(batch.name, batch.text);
+    options.dtype = *parse_dtype(cli::parse_choice(
+        dtype.name, dtype.text, {"fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
+    return run(options);
+  });
+  return command;
+}
+
+}  // namespace swa::commands

@@ -1,0 +1,67 @@
+// swa reproduce: does every table of the chapter come out again?
+#include <fmt/format.h>
+
+#include "chapter/compare.hpp"
+#include "cli/data.hpp"
+#include "commands/commands.hpp"
+
+namespace swa::commands {
+namespace {
+
+std::string word(chapter::Class kind) {
+  switch (kind) {
+    case chapter::Class::exact:
+      return "exact";
+    case chapter::Class::bounded:
+      return "bounded";
+    case chapter::Class::waiting:
+      return "waiting";
+  }
+  return {};
+}
+
+cli::Outcome run(bool check) {
+  const std::vector<chapter::Verdict> verdicts = chapter::compare(
+      chapter::all_figures(), chapter::read_printed(cli::data_path("chapter/figures.tsv")));
+  cli::Outcome outcome;
+  outcome.report.schema = "swa.reproduce/1";
+  std::int64_t right = 0, waiting = 0;
+  report::Table table;
+  table.columns = {{"table", "table"},     {"row", "row"},   {"class", "class"},
+                   {"chapter", "chapter"}, {"ours", "ours"}, {"bound", "bound", ".1e"},
+                   {"verdict", "verdict"}};
+  for (const chapter::Verdict& v : verdicts) {
+    const bool waits = v.figure.kind == chapter::Class::waiting;
+    const bool bounded = v.figure.kind == chapter::Class::bounded;
+    waiting += waits;
+    right += v.right && !waits;
+    table.rows.push_back({v.figure.table, v.figure.row, word(v.figure.kind), v.chapter,
+                          waits ? "needs " + v.figure.ours : v.figure.ours,
+                          bounded ? report::Value(v.figure.bound) : report::Value(), v.verdict});
+  }
+  const auto total = static_cast<std::int64_t>(verdicts.size());
+  const std::int64_t wrong = total - right - waiting;
+  outcome.report.blocks = {
+      table,
+      report::Lines{{fmt::format("{} figures: {} come out again, {} wait for a GPU kernel, {} "
+                                 "do not come out",
+                                 total, right, waiting, wrong)}}};
+  outcome.report.summary = {
+      {"figures", total}, {"right", right}, {"waiting", waiting}, {"wrong", wrong}};
+  outcome.status = check && wrong > 0 ? 1 : 0;
+  return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<cli::Command> reproduce(CLI::App& app) {
+  auto command = std::make_unique<cli::Command>(
+      app, "reproduce", "every table of the chapter, beside what the chapter printed",
+      "swa reproduce --check");
+  const cli::Option& check =
+      command->add_flag("--check", "exit with status 1 where a figure does not come out");
+  command->on_run([&] { return run(check.given()); });
+  return command;
+}
+
+}  // namespace swa::commands

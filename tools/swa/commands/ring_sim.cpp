@@ -1,0 +1,173 @@
+// swa ring-sim: what a ring cache and a paged cache hold, step by step.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cache/pages.hpp"
+#include "cli/memory.hpp"
+#include "cli/values.hpp"
+#include "commands/commands.hpp"
+#include "error.hpp"
+#include "verify/ring_trial.hpp"
+
+namespace swa::commands {
+namespace {
+
+using report::Value;
+
+struct Options {
+  RingTrialOptions trial;
+  Index page = 16;
+};
+
+// Around the first wrap, and the end.
+std::vector<Index> chosen_steps(const RingTrialOptions& o) {
+  std::set<Index> steps;
+  for (const Index t : {o.W - 3, o.W - 1, o.W, o.W + 1, o.steps - 1}) {
+    if (t >= 0 && t < o.steps) steps.insert(t);
+  }
+  return {steps.begin(), steps.end()};
+}
+
+std::string short_list(const std::vector<Index>& positions) {
+  constexpr std::size_t kMost = 16;
+  if (positions.size() <= kMost) return fmt::format("[{}]", fmt::join(positions, ", "));
+  return fmt::format("[{}, ... {} in all]",
+                     fmt::join(positions.begin(), positions.begin() + kMost, ", "),
+                     positions.size());
+}
+
+report::Table slot_table(const RingTrial& trial, const Options& options) {
+  report::Table table;
+  table.name = "slots";
+  table.columns = {{"step", "step"},
+                   {"slot", "slot"},
+                   report::machine_column("positions"),
+                   {"held", "ring holds positions"},
+                   {"live_pages", "live pages"}};
+  for (const RingSnapshot& snapshot : trial.snapshots) {
+    table.rows.push_back({snapshot.step, snapshot.slot, snapshot.positions,
+                          short_list(snapshot.positions),
+                          live_pages(snapshot.step + 1, options.trial.W, options.page)});
+  }
+  return table;
+}
+
+Index max_live_pages(const Options& options) {
+  Index most = 0;
+  for (Index tokens = 1; tokens <= options.trial.steps; ++tokens) {
+    most = larger(most, live_pages(tokens, options.trial.W, options.page));
+  }
+  return most;
+}
+
+report::Table trial_table(const RingTrial& trial, const Options& options) {
+  const RingTrialOptions& o = options.trial;
+  const bool prefilled = o.prefill > 0;
+  const auto if_prefilled = [&](const Value& value) { return prefilled ? value : Value(); };
+  report::Table table;
+  table.name = "trial";
+  for (const char* key :
+       {"window", "steps", "prefill", "chunk", "page", "seed", "max_err_ring", "ring_is_right",
+        "max_err_slot_rope", "first_wrong_step", "max_err_write_after", "wrong_rows_write_after",
+        "wrong_rows_write_first", "blind_rows_write_first", "max_live_pages",
+        "most_live_pages_bound", "live_slots", "repro"}) {
+    table.columns.push_back(report::machine_column(key));
+  }
+  const Index pages = max_live_pages(options);
+  std::string repro = fmt::format("swa ring-sim --W {} --steps {} --page {} --seed {}", o.W,
+                                  o.steps, options.page, o.seed);
+  if (prefilled) repro += fmt::format(" --prefill {} --chunk {}", o.prefill, o.chunk);
+  table.rows.push_back(
+      {o.W, o.steps, o.prefill, if_prefilled(o.chunk), options.page, fmt::format("{}", o.seed),
+       trial.max_err_ring, trial.ring_is_right, trial.max_err_slot_rope,
+       trial.first_wrong_step ? Value(*trial.first_wrong_step) : Value(),
+       if_prefilled(trial.max_err_write_after), if_prefilled(trial.wrong_rows_write_after),
+       if_prefilled(trial.wrong_rows_write_first), if_prefilled(trial.blind_rows_write_first),
+       pages, most_live_pages(o.W, options.page), pages * options.page, repro});
+  return table;
+}
+
+report::Lines findings(const RingTrial& trial, const Options& options) {
+  const RingTrialOptions& o = options.trial;
+  report::Lines lines;
+  auto& out = lines.lines;
+  if (o.prefill > 0) {
+    out.push_back(
+        fmt::format("prefill of {} in chunks of {} into a ring of {}:", o.prefill, o.chunk, o.W));
+    out.push_back(fmt::format("  written after the chunk's attention:  max err = {:.2e}",
+                              trial.max_err_write_after));
+    out.push_back(fmt::format(
+        "  written before the chunk's attention: {} of {} rows are wrong, {} see nothing of their "
+        "window",
+        trial.wrong_rows_write_first, o.prefill, trial.blind_rows_write_first));
+  }
+  if (o.steps > o.prefill) {
+    out.push_back(
+        fmt::format("ring cache vs full history:           max err = {:.2e}", trial.max_err_ring));
+    out.push_back(fmt::format(
+        "RoPE applied at read with slot index: max err = {:.2e}, {}", trial.max_err_slot_rope,
+        trial.first_wrong_step
+            ? fmt::format("wrong from step {} on", *trial.first_wrong_step)
+            : std::string("right so far: no slot differs from its position, or one key alone")));
+  }
+  const Index pages = max_live_pages(options);
+  out.push_back(fmt::format(
+      "pages of {}, freed outside the window: at most {} live ({} token slots for a window of {}); "
+      "bound ceil((W - 1) / page) + 1 = {}",
+      options.page, pages, pages * options.page, o.W, most_live_pages(o.W, options.page)));
+  return lines;
+}
+
+cli::Outcome run(const Options& options) {
+  cli::require_memory(
+      ring_trial_bytes(options.trial),
+      fmt::format("a ring of {} slots over {} tokens", options.trial.W, options.trial.steps));
+  const RingTrial trial = run_ring_trial(options.trial, chosen_steps(options.trial));
+  cli::Outcome outcome;
+  outcome.report.schema = "swa.ring-sim/1";
+  outcome.report.blocks = {slot_table(trial, options), trial_table(trial, options),
+                           findings(trial, options)};
+  outcome.status = trial.ring_is_right && trial.wrong_rows_write_after == 0 ? 0 : 1;
+  return outcome;
+}
+
+}  // namespace
+
+std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
+  auto command = std::make_unique<cli::Command>(
+      app, "ring-sim", "what a ring cache and a paged cache hold, step by step",
+      "swa ring-sim --W 8 --steps 40 --prefill 20");
+  const cli::Option& window = command->add("window", "8", "window, and slots of the ring");
+  const cli::Option& steps = command->add("steps", "40");
+  const cli::Option& prefill = command->add("prefill", "0");
+  const cli::Option& chunk =
+      command->add("chunk", "", "tokens of a prefill chunk (default: all of the prefill)");
+  const cli::Option& page = command->add("page", "16");
+  const cli::Option& head_dim = command->add("head_dim", "16");
+  const cli::Option& seed = command->add("seed", "3");
+  command->on_run([&] {
+    Options options;
+    RingTrialOptions& o = options.trial;
+    o.W = cli::parse_count(window.name, window.text);
+    o.steps = cli::parse_count(steps.name, steps.text);
+    o.prefill = cli::parse_count(prefill.name, prefill.text, {0, kMaxIndex});
+    o.chunk = chunk.given() ? cli::parse_count(chunk.name, chunk.text) : o.prefill;
+    if (chunk.given() && o.prefill == 0) {
+      throw UsageError("--chunk has no prefill to cut", "give --prefill too");
+    }
+    o.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 16});
+    if (o.head_dim % 2 != 0) {
+      throw UsageError(fmt::format("--head-dim {} is odd, and RoPE turns pairs", o.head_dim),
+                       "give an even head_dim");
+    }
+    o.seed = cli::parse_seed(seed.name, seed.text);
+    options.page = cli::parse_count(page.name, page.text);
+    return run(options);
+  });
+  return command;
+}
+
+}  // namespace swa::commands

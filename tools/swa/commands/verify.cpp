@@ -1,0 +1,359 @@
+// swa verify: is a kernel right?
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/data.hpp"
+#include "cli/memory.hpp"
+#include "cli/problem_options.hpp"
+#include "cli/suggest.hpp"
+#include "cli/values.hpp"
+#include "commands/commands.hpp"
+#include "error.hpp"
+#include "kernels/forward.hpp"
+#include "mask/conventions.hpp"
+#include "problem/words.hpp"
+#include "terminal/progress.hpp"
+#include "verify/comparison.hpp"
+#include "verify/kernel.hpp"
+
+namespace swa::commands {
+namespace {
+
+struct Options {
+  std::vector<Case> cases;  // name empty where the problem came from the command line
+  std::vector<Kernel> kernels;
+  TileShape tile;
+};
+
+// One kernel's verdict on one problem.
+struct Verdict {
+  std::string kernel;
+  std::string status;  // pass, fail, unsupported or error
+  std::string reason;  // of unsupported and error
+  Comparison output, lse;
+};
+
+Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs,
+              const Oracle& oracle) {
+  Verdict verdict{kernel.name, "error", "", {}, {}};
+  if (const auto reason = kernel.refuses(problem)) {
+    verdict.status = "unsupported";
+    verdict.reason = *reason;
+    return verdict;
+  }
+  try {
+    const Attention got = kernel.run(problem, inputs);
+    verdict.output = compare_output(problem, oracle, got.out);
+    verdict.lse = compare_lse(problem, oracle, got.lse);
+    verdict.status = verdict.output.pass() && verdict.lse.pass() ? "pass" : "fail";
+  } catch (const Error& error) {
+    verdict.reason = error.what();
+  }
+  return verdict;
+}
+
+// Which columns of the table people see: those that tell the cases apart, and the usual ones.
+struct Shown {
+  bool name = false, batch = false, heads = false, head_dim = false, sinks = false, band = false,
+       dtype = false;
+
+  explicit Shown(const std::vector<Case>& cases) {
+    const Problem usual;
+    for (const Case& c : cases) {
+      const Problem& p = c.problem;
+      name = name || !c.name.empty();
+      batch = batch || p.batch != usual.batch;
+      heads = heads || p.heads_q != usual.heads_q;
+      head_dim = head_dim || p.head_dim != usual.head_dim;
+      sinks = sinks || p.sinks != usual.sinks;
+      band = band || p.window.kind == Window::Kind::band;
+      dtype = dtype || p.dtype != cases.front().problem.dtype;
+    }
+  }
+};
+
+report::Table empty_table(const Shown& shown) {
+  using report::Show;
+  const auto when = [](bool visible) { return visible ? Show::everywhere : Show::machine; };
+  report::Table table;
+  table.columns = {{"case", "case", "", when(shown.name), ""},
+                   {"kernel", "kernel"},
+                   {"n_q", "n_q"},
+                   {"n_k", "n_k"},
+                   {"window", "W", "", when(!shown.band), ""},
+                   {"left", "left", "", when(shown.band), ""},
+                   {"right", "right", "", when(shown.band), ""},
+                   {"sinks", "sinks", "", when(shown.sinks), ""},
+                   {"batch", "batch", "", when(shown.batch), ""},
+                   {"heads_q", "heads", "", when(shown.heads), ""},
+                   {"heads_kv", "kv heads", "", when(shown.heads), ""},
+                   {"head_dim", "head_dim", "", when(shown.head_dim), ""},
+                   {"dtype", "dtype", "", when(shown.dtype), ""},
+                   report::machine_column("anchor"),
+                   report::machine_column("seed"),
+                   {"status", "status"},
+                   {"max_err", "max err", ".2e"},
+                   {"bound", "bound", ".2e"},
+                   {"worst", "worst at (b, h, row, d)"},
+                   report::machine_column("expected"),
+                   report::machine_column("got"),
+                   report::machine_column("largest_err"),
+                   {"nonfinite", "NaN/Inf"},
+                   {"mismatches", "mismatches"},
+                   report::machine_column("elements"),
+                   report::machine_column("first_mismatch"),
+                   report::machine_column("lse_max_err"),
+                   report::machine_column("lse_bound"),
+                   report::machine_column("lse_mismatches"),
+                   report::machine_column("tolerance"),
+                   report::machine_column("reason"),
+                   report::machine_column("repro")};
+  return table;
+}
+
+report::Value position(const std::array<Index, 4>& index) {
+  return report::Numbers(index.begin(), index.end());
+}
+
+// A seed may pass what a signed 64-bit number holds; then its digits.
+report::Value seed_cell(std::uint64_t seed) {
+  if (seed <= static_cast<std::uint64_t>(kMaxIndex)) return static_cast<Index>(seed);
+  return fmt::format("{}", seed);
+}
+
+std::vector<report::Value> row_of(const Case& c, const Verdict& v, const std::string& repro) {
+  using report::Value;
+  const Problem& p = c.problem;
+  const auto reach = [](const Side& side) { return side.bounded ? Value(side.reach) : Value(); };
+  const bool ran = v.status == "pass" || v.status == "fail";
+  const auto if_ran = [ran](const Value& value) { return ran ? value : Value(); };
+  const bool causal = p.window.kind == Window::Kind::causal;
+  return {c.name,
+          v.kernel,
+          p.n_q,
+          p.n_k,
+          causal ? Value(p.window.width) : Value(),
+          reach(p.window.reach_left()),
+          reach(p.window.reach_right()),
+          p.sinks,
+          p.batch,
+          p.heads_q,
+          p.heads_kv,
+          p.head_dim,
+          std::string(name(p.dtype)),
+          std::string(p.anchor == Anchor::top_left ? "top-left" : "bottom-right"),
+          seed_cell(p.seed),
+          v.status,
+          if_ran(v.output.error),
+          if_ran(v.output.bound),
+          if_ran(position(v.output.worst)),
+          if_ran(v.output.expected),
+          if_ran(v.output.got),
+          if_ran(v.output.largest_error),
+          if_ran(v.output.nonfinite),
+          if_ran(v.output.mismatches),
+          if_ran(v.output.elements),
+          v.output.first_mismatch ? position(*v.output.first_mismatch) : Value(),
+          if_ran(v.lse.error),
+          if_ran(v.lse.bound),
+          if_ran(v.lse.mismatches),
+          Tolerance(p).formula(),
+          v.reason,
+          repro};
+}
+
+std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel) {
+  std::string line = fmt::format("swa verify {}", swa::options(problem));
+  const TileShape usual;
+  if (options.tile.BM != usual.BM) line += fmt::format(" --BM {}", options.tile.BM);
+  if (options.tile.BN != usual.BN) line += fmt::format(" --BN {}", options.tile.BN);
+  return line + " --kernel " + kernel;
+}
+
+// The problem's tensors, the oracle's, and those of the tiled kernel: inputs and outputs once more
+// in its own type, and a tile of scores for each thread.
+void require_memory_for(const Problem& p, TileShape tile) {
+  const double scores = static_cast<double>(smaller(tile.BM, p.n_q)) *
+                        static_cast<double>(smaller(tile.BN, p.n_k)) * 8 * 64;
+  cli::require_memory(2 * oracle_bytes(p) + scores,
+                      fmt::format("the problem '{}'", swa::options(p)));
+}
+
+report::Lines preamble(const Options& options) {
+  report::Lines lines;
+  const std::string absence = gpu_absence();
+  if (!absence.empty()) lines.lines.push_back("GPU kernels: not run, " + absence);
+  const Problem& first = options.cases.front().problem;
+  if (options.cases.size() == 1)
+    lines.lines.push_back("mask:  " + describe(first.window, first.sinks));
+  lines.lines.push_back("bound: " + Tolerance(first).formula() +
+                        (options.cases.size() == 1 ? "" : " (first case)"));
+  lines.lines.push_back(
+      "       A: sum of weight |v|, M: largest |score| that the row's norms allow "
+      "(docs/numerics.md)");
+  return lines;
+}
+
+cli::Outcome run(const Options& options) {
+  for (const Case& c : options.cases) require_memory_for(c.problem, options.tile);
+  Index passed = 0, failed = 0, unsupported = 0;
+  report::Lines failures;
+  report::Table table = empty_table(Shown(options.cases));
+  {
+    terminal::Progress progress("verify", options.cases.size());
+    std::size_t done = 0;
+    for (const Case& c : options.cases) {
+      progress.update(done++, swa::options(c.problem));
+      const Inputs inputs = make_inputs(c.problem);
+      const Oracle expected = oracle(c.problem, inputs);
+      for (const Kernel& kernel : options.kernels) {
+        const Verdict verdict = judge(kernel, c.problem, inputs, expected);
+        const std::string repro = repro_line(options, c.problem, kernel.name);
+        table.rows.push_back(row_of(c, verdict, repro));
+        passed += verdict.status == "pass";
+        unsupported += verdict.status == "unsupported";
+        if (verdict.status != "fail" && verdict.status != "error") continue;
+        ++failed;
+        failures.lines.push_back("  " + repro);
+      }
+    }
+  }
+  cli::Outcome outcome;
+  outcome.report.schema = "swa.verify/1";
+  outcome.report.summary = {
+      {"pass", passed},
+      {"fail", failed},
+      {"unsupported", unsupported},
+      {"gpu", gpu_absence().empty() ? report::Value("run") : report::Value(gpu_absence())}};
+  outcome.report.blocks = {preamble(options), table};
+  failures.lines.insert(
+      failures.lines.begin(),
+      failed == 0
+          ? fmt::format("{} of {} passed", passed, table.rows.size())
+          : fmt::format("{} of {} failed; to run one of them again:", failed, table.rows.size()));
+  outcome.report.blocks.push_back(failures);
+  outcome.status = failed == 0 ? 0 : 1;
+  return outcome;
+}
+
+// The kernels whose names match one of the patterns. Throws CannotRun where only kernels that this
+// build lacks do, UsageError where none does.
+std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
+  std::vector<Kernel> all = cpu_kernels(tile);
+  for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
+  std::vector<Kernel> chosen;
+  for (const std::string& pattern : cli::split(option.name, option.text)) {
+    const auto before = chosen.size();
+    for (const Kernel& kernel : all) {
+      const bool twice = std::any_of(chosen.begin(), chosen.end(),
+                                     [&](const Kernel& c) { return c.name == kernel.name; });
+      if (!twice && matches(pattern, kernel.name)) chosen.push_back(kernel);
+    }
+    if (chosen.size() > before) continue;
+    for (const std::string_view family : gpu_kernel_families()) {
+      if (matches(family, pattern) || matches(pattern, family)) {
+        throw CannotRun(
+            fmt::format("{} '{}' names GPU kernels, and {}", option.name, pattern, gpu_absence()),
+            "the CPU check still runs: --kernel cpu-tiled");
+      }
+    }
+    std::vector<std::string> names;
+    for (const Kernel& kernel : all) names.push_back(kernel.name);
+    throw UsageError(fmt::format("{} '{}' names no kernel", option.name, pattern),
+                     cli::did_you_mean(pattern, names));
+  }
+  return chosen;
+}
+
+// The options that state problems, and what they have no say in when a suite does.
+struct ProblemOptions {
+  cli::SizeOptions sizes;
+  cli::MaskOptions masks;
+  const cli::Option &batch, &heads_q, &heads_kv, &head_dim, &dtype, &softcap, &scale, &sink_logits,
+      &seed;
+
+  explicit ProblemOptions(cli::Command& command)
+      : sizes(command),
+        masks(command),
+        batch(command.add("batch", "1")),
+        heads_q(command.add("heads_q", "1")),
+        heads_kv(
+            command.add("heads_kv", "", "key and value heads (default: as many as query heads)")),
+        head_dim(command.add("head_dim", "64")),
+        dtype(command.add("dtype", "fp32", "type of the elements: fp64, fp32, bf16 or fp16")),
+        softcap(command.add("softcap")),
+        scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
+        sink_logits(command.add_flag("--sink-logits", std::string(word("sink_logits").meaning))),
+        seed(command.add("seed", "0")) {}
+
+  bool given() const {
+    return sizes.given() || masks.given() || batch.given() || heads_q.given() || heads_kv.given() ||
+           head_dim.given() || dtype.given() || softcap.given() || scale.given() ||
+           sink_logits.given() || seed.given();
+  }
+
+  std::vector<Case> read() const {
+    constexpr cli::Limits kHeadDim{1, 1 << 16};
+    Sweep sweep;
+    sizes.read(sweep);
+    sweep.windows = masks.windows();
+    sweep.sinks = masks.sinks();
+    sweep.base.anchor = masks.anchor();
+    sweep.batch = cli::parse_counts(batch.name, batch.text);
+    sweep.heads_q = cli::parse_counts(heads_q.name, heads_q.text);
+    if (heads_kv.given()) sweep.heads_kv = cli::parse_counts(heads_kv.name, heads_kv.text);
+    sweep.head_dim = cli::parse_counts(head_dim.name, head_dim.text, kHeadDim);
+    for (const std::string& type : cli::split(dtype.name, dtype.text)) {
+      sweep.dtypes.push_back(
+          *parse_dtype(cli::parse_choice(dtype.name, type, {"fp64", "fp32", "bf16", "fp16"})));
+    }
+    if (softcap.given()) {
+      sweep.base.softcap = cli::parse_real(softcap.name, softcap.text);
+      if (!(sweep.base.softcap > 0)) {
+        throw UsageError(fmt::format("{} {} is not above 0", softcap.name, softcap.text),
+                         "for no softcap leave the option out");
+      }
+    }
+    if (scale.given()) sweep.base.scale = cli::parse_real(scale.name, scale.text);
+    sweep.base.sink_logits = sink_logits.given();
+    sweep.base.seed = cli::parse_seed(seed.name, seed.text);
+    std::vector<Case> cases;
+    for (const Problem& problem : expand(sweep)) cases.push_back({"", problem});
+    return cases;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> verify(CLI::App& app) {
+  auto command = std::make_unique<cli::Command>(
+      app, "verify", "compare kernels with the reference, element by element",
+      "swa verify --W 100 --nq 96 --nk 600");
+  const auto problem = std::make_shared<ProblemOptions>(*command);
+  const cli::Option& suite = command->add_other(
+      "--suite", "", "a named list of problems instead: chapter (the default with no problem)");
+  const cli::Option& kernel = command->add("kernel", "*");
+  const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
+  const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
+  command->on_run([=, &suite, &kernel, &BM, &BN] {
+    Options options;
+    options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
+    options.kernels = choose_kernels(kernel, options.tile);
+    if (suite.given() && problem->given()) {
+      throw UsageError("--suite brings its own problems",
+                       "leave --suite out, or the options that state a problem");
+    }
+    if (suite.given() || !problem->given()) {
+      const std::string chosen =
+          suite.given() ? cli::parse_choice(suite.name, suite.text, {"chapter"}) : "chapter";
+      options.cases = read_cases(cli::data_path("cases/" + chosen + ".toml"));
+    } else {
+      options.cases = problem->read();
+    }
+    return run(options);
+  });
+  return command;
+}
+
+}  // namespace swa::commands

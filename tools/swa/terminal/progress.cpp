@@ -1,0 +1,36 @@
+#include "terminal/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace swa::terminal {
+namespace {
+
+constexpr const char* kEraseLine = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(std::string what, std::size_t total)
+    : what_(std::move(what)), total_(total), on_terminal_(isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() {
+  if (shown_) fmt::print(stderr, "{}", kEraseLine);
+}
+
+void Progress::update(std::size_t done, const std::string& next) {
+  const std::chrono::duration<double> elapsed = Clock::now() - begin_;
+  if (!on_terminal_ || elapsed.count() < 0.5) return;
+  shown_ = true;
+  std::string eta = "?";
+  if (done > 0) {
+    const double left =
+        elapsed.count() * static_cast<double>(total_ - done) / static_cast<double>(done);
+    eta = fmt::format("{}:{:02}", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
+  }
+  fmt::print(stderr, "{}{} {}/{}  ETA {}  {}", kEraseLine, what_, done, total_, eta, next);
+  std::fflush(stderr);
+}
+
+}  // namespace swa::terminal

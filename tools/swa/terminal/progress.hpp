@@ -1,0 +1,30 @@
+// A line on stderr that tells how far a long run is, on a terminal only and after half a second.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace swa::terminal {
+
+class Progress {
+ public:
+  Progress(std::string what, std::size_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // `done` of the total are finished; the next one is called `next`.
+  void update(std::size_t done, const std::string& next);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::string what_;
+  std::size_t total_;
+  Clock::time_point begin_ = Clock::now();
+  bool on_terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace swa::terminal
