@@ -131,7 +131,7 @@ TEST_CASE("the smallest numbers") {
   check(Dtype::fp8_e5m2, 0x1p-16);
 }
 
-TEST_CASE("one rounding, not one to fp32 and another from there") {
+TEST_CASE("one rounding not one to fp32 and another from there") {
   CHECK(round_to(Dtype::bf16, 1 + 0x1p-8 + 0x1p-40) == 1 + 0x1p-7);
   CHECK(round_to(Dtype::fp16, 1 + 0x1p-11 + 0x1p-40) == 1 + 0x1p-10);
   CHECK(round_to(Dtype::fp8_e4m3, 1 + 0x1p-4 + 0x1p-40) == 1 + 0x1p-3);
@@ -168,7 +168,7 @@ TEST_CASE("fp64 leaves everything as it is") {
 constexpr Dtype kAllTypes[] = {Dtype::fp64, Dtype::fp32,     Dtype::bf16,
                                Dtype::fp16, Dtype::fp8_e4m3, Dtype::fp8_e5m2};
 
-TEST_CASE("NaN stays NaN, zeros keep their sign") {
+TEST_CASE("NaN stays NaN zeros keep their sign") {
   for (Dtype dtype : kAllTypes) {
     CAPTURE(name(dtype));
     CHECK(std::isnan(round_to(dtype, kNan)));

@@ -93,7 +93,7 @@ TEST_CASE("fill and next draw from one stream") {
   CHECK(same);
 }
 
-TEST_CASE("two million deviates are NumPy's, tails and wedges among them") {
+TEST_CASE("two million deviates are NumPy's tails and wedges among them") {
   std::vector<double> deviates = first_deviates(0, 2'000'000);
   CHECK(hash(deviates) == 0x26e7d3fab7e97756U);
   CHECK(bits(deviates[1'000'000]) == 0x3fd157307d320767U);

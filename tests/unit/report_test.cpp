@@ -104,7 +104,7 @@ Report sample() {
 
 }  // namespace
 
-TEST_CASE("format names are read back, and nothing else") {
+TEST_CASE("format names are read back and nothing else") {
   CHECK(parse_format("text") == Format::text);
   CHECK(parse_format("json") == Format::json);
   CHECK(parse_format("jsonl") == Format::jsonl);
@@ -227,7 +227,7 @@ TEST_CASE("the device is named in json if there is one") {
   CHECK(Json::parse(written(report, Format::json))["device"] == "NVIDIA \"H200\"");
 }
 
-TEST_CASE("machine columns are hidden from people, and tables and lines with nothing to show") {
+TEST_CASE("machine columns are hidden from people and tables and lines with nothing to show") {
   const Column hidden{"h", "hidden", "", Show::machine, ""};
   const Report report = report_of({
       Lines{},
@@ -266,7 +266,7 @@ TEST_CASE("csv quotes what would break a line apart") {
   CHECK(written(keys, Format::csv) == "\"a,b\",\"c\"\"\"\n");
 }
 
-TEST_CASE("csv: null is an empty cell, but no row is an empty line") {
+TEST_CASE("csv: null is an empty cell but no row is an empty line") {
   const Report report =
       report_of({table("", "", {column("a", ""), column("b", "")},
                        {{std::monostate{}, std::monostate{}}, {std::string(), std::monostate{}}})});
@@ -274,7 +274,7 @@ TEST_CASE("csv: null is an empty cell, but no row is an empty line") {
   CHECK(csv(std::monostate{}) == "\"\"");
 }
 
-TEST_CASE("csv: numbers in full precision, whatever the format for people") {
+TEST_CASE("csv: numbers in full precision whatever the format for people") {
   const Report report = cell_report(1.0 / 3.0, ".2f", "x");
   CHECK(written(report, Format::csv) == "v\n0.3333333333333333\n");
   CHECK(csv(std::numeric_limits<std::int64_t>::min()) == "-9223372036854775808");
@@ -354,7 +354,7 @@ TEST_CASE("a column of numbers and anything else is a column of words") {
         "    2.5  none\n");
 }
 
-TEST_CASE("text columns line up by what a terminal shows, not by bytes") {
+TEST_CASE("text columns line up by what a terminal shows not by bytes") {
   const Report report = report_of({table("", "", {column("w", "Wörter"), column("n", "≤")},
                                          {{std::string("日本語"), std::int64_t{1}},
                                           {std::string("e\u0301te\u0301"), std::int64_t{10}},
@@ -565,7 +565,7 @@ TEST_CASE("property: json and jsonl read back as what was written") {
   }
 }
 
-TEST_CASE("property: no line of a table ends in a space, and all formats write") {
+TEST_CASE("property: no line of a table ends in a space and all formats write") {
   std::mt19937_64 random(7);
   for (int round = 0; round < 300; ++round) {
     Table made = table("t", "", {column("a", "a"), column("b", "b")}, {});

@@ -1,0 +1,193 @@
+// The references against one another, and the tiled kernel against them, on random problems.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "reference/oracle.hpp"
+#include "reference/tiled.hpp"
+#include "verify/comparison.hpp"
+#include "verify/kernel.hpp"
+#include "verify/traps.hpp"
+
+using namespace swa;
+
+namespace {
+
+// Small problems with the edges favoured: sizes around W and around tiles, rows that see nothing.
+class RandomProblems {
+ public:
+  explicit RandomProblems(unsigned seed) : engine_(seed) {}
+
+  Problem next() {
+    Problem p;
+    p.batch = pick({1, 1, 2});
+    p.heads_kv = pick({1, 1, 2});
+    p.heads_q = p.heads_kv * pick({1, 1, 2, 3});
+    p.n_k = pick({1, 2, 7, 16, 17, 33, 64, 65, 100, 130});
+    p.n_q = pick({1, 2, 5, 16, 31, 64, p.n_k, p.n_k, p.n_k + 9, 2 * p.n_k});
+    p.head_dim = pick({1, 4, 8, 16});
+    p.window = window(p.n_k);
+    p.sinks = smaller(p.n_k, pick({0, 0, 0, 1, 3, 20}));
+    p.sink_logits = pick({0, 0, 1}) == 1;
+    if (pick({0, 0, 1}) == 1) p.softcap = 1.5;
+    if (pick({0, 0, 1}) == 1) p.scale = 0.7;
+    if (pick({0, 1}) == 1) p.anchor = Anchor::top_left;
+    p.seed = engine_();
+    return p;
+  }
+
+  Index pick(std::initializer_list<Index> values) {
+    return values.begin()[engine_() % values.size()];
+  }
+
+ private:
+  Window window(Index n_k) {
+    const auto side = [&] {
+      return pick({0, 0, 1}) == 1 ? Side::unbounded() : Side::of(pick({0, 1, 5, 40}));
+    };
+    switch (pick({0, 1, 1, 1, 2})) {
+      case 0:
+        return Window::global();
+      case 1:
+        return Window::causal(pick({1, 2, 3, 16, 17, 50, larger(1, n_k - 1), n_k, n_k + 1}));
+      default:
+        return Window::band(side(), side());
+    }
+  }
+
+  std::mt19937 engine_;
+};
+
+double largest_difference(const Tensor<double>& a, const Tensor<double>& b) {
+  REQUIRE(a.data.size() == b.data.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < a.data.size(); ++i) {
+    if (a.data[i] == b.data[i]) continue;  // also equal infinities
+    const double difference = std::abs(a.data[i] - b.data[i]);
+    if (!(difference <= largest)) largest = difference;
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE("dense and band oracle agree") {
+  RandomProblems problems(1);
+  for (int i = 0; i < 400; ++i) {
+    Problem p = problems.next();
+    p.dtype = Dtype::fp64;
+    CAPTURE(options(p));
+    const Inputs inputs = make_inputs(p);
+    const Oracle dense = dense_oracle(p, inputs), band = band_oracle(p, inputs);
+    CHECK(compare_output(p, dense, band.out).pass());
+    CHECK(compare_lse(p, dense, band.lse).pass());
+    CHECK(largest_difference(dense.spread, band.spread) < 1e-12);
+    CHECK(largest_difference(dense.magnitude, band.magnitude) < 1e-12);
+  }
+}
+
+TEST_CASE("cpu-tiled agrees with the oracle in every dtype tile and walking order") {
+  RandomProblems problems(2);
+  for (int i = 0; i < 600; ++i) {
+    Problem p = problems.next();
+    p.dtype = std::array{Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16}[i % 4];
+    TiledOptions tiling;
+    tiling.tile = {problems.pick({1, 8, 16, 64}), problems.pick({1, 8, 16, 64})};
+    tiling.walk = i % 3 == 0 ? Walk::reverse : Walk::forward;
+    CAPTURE(options(p));
+    CAPTURE(tiling.tile.BM);
+    CAPTURE(tiling.tile.BN);
+    const Inputs inputs = make_inputs(p);
+    const Oracle expected = dense_oracle(p, inputs);
+    Attention got = p.dtype == Dtype::fp64 ? Attention(tiled_forward<double>(p, inputs, tiling))
+                                           : Attention(tiled_forward<float>(p, inputs, tiling));
+    round_to(p.dtype, got.out.data);
+    CHECK(compare_output(p, expected, got.out).pass());
+    CHECK(compare_lse(p, expected, got.lse).pass());
+  }
+}
+
+TEST_CASE("what the tiled forward visits is what lib/tiles counts") {
+  RandomProblems problems(3);
+  for (int i = 0; i < 200; ++i) {
+    const Problem p = problems.next();
+    TiledOptions tiling;
+    tiling.tile = {problems.pick({1, 8, 16, 64}), problems.pick({1, 8, 16, 64})};
+    CAPTURE(options(p));
+    const TiledResult result = tiled_forward<float>(p, make_inputs(p), tiling);
+    const TileCounts counts = count_tiles(p.mask(), tiling.tile);
+    const Index heads = p.batch * p.heads_q;
+    CHECK(result.full == heads * counts.full);
+    CHECK(result.partial == heads * counts.partial);
+    CHECK(result.empty == 0);
+  }
+}
+
+TEST_CASE("rows without the guard are lost exactly where key ranges say so") {
+  RandomProblems problems(4);
+  Index lost = 0, kept = 0;
+  for (int i = 0; i < 400; ++i) {
+    Problem p = problems.next();
+    p.batch = p.heads_q = p.heads_kv = 1;
+    p.sink_logits = false;
+    p.dtype = Dtype::fp64;
+    TiledOptions tiling;
+    tiling.tile = {problems.pick({1, 8, 16, 64}), problems.pick({1, 8, 16, 64})};
+    tiling.walk = i % 2 == 0 ? Walk::forward : Walk::reverse;
+    tiling.guard = false;
+    CAPTURE(options(p));
+    const Inputs inputs = make_inputs(p);
+    const NanTrial trial = run_nan_trial(p, inputs, dense_oracle(p, inputs), tiling);
+    CHECK(trial.same_rows);
+    CHECK(trial.others_within_bound);
+    lost += trial.nan_rows;
+    kept += p.n_q - trial.nan_rows;
+  }
+  CHECK(lost > 100);  // the test has seen both
+  CHECK(kept > 100);
+}
+
+TEST_CASE("a row does not depend on which other rows are asked for") {
+  Problem whole;
+  whole.n_q = whole.n_k = 97;
+  whole.window = Window::causal(20);
+  const Inputs inputs = make_inputs(whole);
+  const Oracle all = dense_oracle(whole, inputs);
+  Problem part = whole;
+  part.n_q = 10;
+  Inputs last = inputs;
+  last.q = Tensor<double>({1, 1, 10, whole.head_dim});
+  std::copy_n(inputs.q.row(0, 0, 87), 10 * whole.head_dim, last.q.data.begin());
+  const Oracle some = dense_oracle(part, last);
+  for (Index i = 0; i < 10 * whole.head_dim; ++i) {
+    CHECK(some.out.row(0, 0, 0)[i] == all.out.row(0, 0, 87)[i]);
+  }
+}
+
+TEST_CASE("a key that no row sees changes nothing whatever it holds") {
+  Problem p;
+  p.n_q = 40;
+  p.n_k = 160;
+  p.window = Window::causal(48);
+  const Inputs clean = make_inputs(p);
+  const KeyRange dead{0, band_begin(p.mask(), 0)};
+  REQUIRE(dead.size() == 160 - 40 - 47);
+  for (const double poison :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e4}) {
+    Inputs inputs = clean;
+    for (Index key = dead.begin; key < dead.end; ++key) {
+      std::fill_n(inputs.k.row(0, 0, key), p.head_dim, poison);
+      std::fill_n(inputs.v.row(0, 0, key), p.head_dim, poison);
+    }
+    CHECK(dense_oracle(p, inputs).out.data == dense_oracle(p, clean).out.data);
+    CHECK(band_oracle(p, inputs).out.data == band_oracle(p, clean).out.data);
+    // The tiled kernel loads whole tiles, so its first tile may begin before the window.
+    TiledOptions one_key;
+    one_key.tile = {64, 1};
+    CHECK(tiled_forward<float>(p, inputs, one_key).out.data ==
+          tiled_forward<float>(p, clean, one_key).out.data);
+  }
+}

@@ -1,0 +1,181 @@
+// Every closed form of lib/tiles and lib/mask against brute force over sees(): all n_q, n_k <= 70,
+// all W <= 72 and no window, sinks 0..5, both anchors, several tiles.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "mask/window.hpp"
+#include "tiles/tiles.hpp"
+
+using namespace swa;
+
+namespace {
+
+constexpr Index kMaxN = 70, kMaxW = 72, kMaxSinks = 5;
+
+// A sanitized build checks every eleventh window; the Release build checks them all.
+#ifdef SWA_SANITIZED
+constexpr Index kWindowStep = 11;
+#else
+constexpr Index kWindowStep = 1;
+#endif
+
+constexpr std::array<TileShape, 6> kTiles{{{1, 1}, {4, 4}, {16, 8}, {8, 16}, {7, 5}, {64, 32}}};
+
+// A set of keys 0 .. 127, one bit each.
+struct Keys {
+  std::uint64_t low = 0, high = 0;
+
+  void add(Index key) { (key < 64 ? low : high) |= std::uint64_t{1} << (key % 64); }
+  Keys operator&(Keys o) const { return {low & o.low, high & o.high}; }
+  Keys operator|(Keys o) const { return {low | o.low, high | o.high}; }
+  bool operator==(const Keys&) const = default;
+  bool any() const { return (low | high) != 0; }
+  Index count() const { return std::popcount(low) + std::popcount(high); }
+
+  static Keys range(Index begin, Index end) {
+    const auto below = [](Index n) {
+      Keys keys;
+      keys.low = n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << larger(n, 0)) - 1;
+      keys.high = n <= 64 ? 0 : (std::uint64_t{1} << (n - 64)) - 1;
+      return keys;
+    };
+    const Keys upper = below(end), lower = below(begin);
+    return {upper.low & ~lower.low, upper.high & ~lower.high};
+  }
+};
+
+// What the mask's definition says, pair by pair.
+std::vector<Keys> brute_force_rows(const Mask& mask) {
+  std::vector<Keys> rows(static_cast<std::size_t>(mask.n_q));
+  for (Index row = 0; row < mask.n_q; ++row) {
+    for (Index key = 0; key < mask.n_k; ++key) {
+      if (sees(mask, row, key)) rows[static_cast<std::size_t>(row)].add(key);
+    }
+  }
+  return rows;
+}
+
+// Returns the first thing that does not hold, or an empty string.
+std::string check_rows(const Mask& mask, const std::vector<Keys>& rows) {
+  Index pairs = 0;
+  Keys live;
+  for (Index row = 0; row < mask.n_q; ++row) {
+    const Keys& truth = rows[static_cast<std::size_t>(row)];
+    const RowKeys keys = keys_of_row(mask, row);
+    if (keys.sinks.end > keys.band.begin) return "ranges overlap";
+    const Keys claimed =
+        Keys::range(keys.sinks.begin, keys.sinks.end) | Keys::range(keys.band.begin, keys.band.end);
+    if (!(claimed == truth) || keys.size() != truth.count()) return "keys_of_row";
+    pairs += truth.count();
+    live = live | truth;
+  }
+  if (visible_pairs(mask) != pairs) return "visible_pairs";
+  if (live_keys(mask) != live.count()) return "live_keys";
+  return {};
+}
+
+std::string check_tiles(const Mask& mask, const std::vector<Keys>& rows, TileShape tile) {
+  TileCounts truth;
+  for (Index i = 0; i < query_tiles(mask, tile); ++i) {
+    const KeyRange q = rows_of_tile(mask, tile, i);
+    Keys any, all = Keys::range(0, 128);
+    for (Index row = q.begin; row < q.end; ++row) {
+      any = any | rows[static_cast<std::size_t>(row)];
+      all = all & rows[static_cast<std::size_t>(row)];
+    }
+    const TileWalk walk = tiles_of_query_tile(mask, tile, i);
+    if (walk.sinks.end > walk.band.begin && walk.band.size() > 0) return "walks overlap";
+    Index partial_here = 0;
+    for (Index t = 0; t < key_tiles(mask, tile); ++t) {
+      const KeyRange k = keys_of_tile(mask, tile, t);
+      const Keys inside = Keys::range(k.begin, k.end);
+      const TileClass kind = (all & inside) == inside ? TileClass::full
+                             : (any & inside).any()   ? TileClass::partial
+                                                      : TileClass::empty;
+      if (classify(mask, tile, i, t) != kind) return "classify";
+      const bool visited = (t >= walk.band.begin && t < walk.band.end) ||
+                           (t >= walk.sinks.begin && t < walk.sinks.end);
+      if (visited != (kind != TileClass::empty)) return "tiles_of_query_tile";
+      truth.full += kind == TileClass::full;
+      partial_here += kind == TileClass::partial;
+      truth.skipped += kind == TileClass::empty;
+    }
+    truth.partial += partial_here;
+    truth.partial_max_per_query_tile = larger(truth.partial_max_per_query_tile, partial_here);
+  }
+  const TileCounts counts = count_tiles(mask, tile);
+  if (counts.full != truth.full || counts.partial != truth.partial || counts.empty != 0 ||
+      counts.skipped != truth.skipped || counts.visited != truth.full + truth.partial ||
+      counts.partial_max_per_query_tile != truth.partial_max_per_query_tile) {
+    return "count_tiles";
+  }
+  return {};
+}
+
+// Checks one mask with all tiles, and says which mask and what where it fails.
+void check(const Mask& mask, Index which) {
+  const std::vector<Keys> rows = brute_force_rows(mask);
+  std::string wrong = check_rows(mask, rows);
+  // Two of the tiles for each mask, all of them over the sweep: neighbouring masks differ by one.
+  for (const Index i : {which, which + 3}) {
+    const TileShape tile = kTiles[static_cast<std::size_t>(i) % kTiles.size()];
+    if (wrong.empty()) wrong = check_tiles(mask, rows, tile);
+    if (wrong.empty()) continue;
+    FAIL(wrong, " is wrong for n_q ", mask.n_q, " n_k ", mask.n_k, " W ", mask.window.width,
+         " left ", mask.window.left.reach, " right ", mask.window.right.reach, " sinks ",
+         mask.sinks, " q_offset ", mask.q_offset, " BM ", tile.BM, " BN ", tile.BN);
+  }
+}
+
+// All masks of a window over all sizes.
+void check_sizes(const Window& window, Index sinks, Index step) {
+  Index which = 0;
+  for (Index n_q = 1; n_q <= kMaxN; n_q += step) {
+    for (Index n_k = larger(1, sinks); n_k <= kMaxN; n_k += step) {
+      for (const Anchor anchor : {Anchor::bottom_right, Anchor::top_left}) {
+        check(Mask::make(window, sinks, n_q, n_k, anchor), ++which);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ranges classes and counts equal brute force: causal windows W 1 to 24") {
+  for (Index W = 1; W <= 24; W += kWindowStep) {
+    for (Index sinks = 0; sinks <= kMaxSinks; ++sinks) check_sizes(Window::causal(W), sinks, 1);
+  }
+}
+
+TEST_CASE("ranges classes and counts equal brute force: causal windows W 25 to 48") {
+  for (Index W = 25; W <= 48; W += kWindowStep) {
+    for (Index sinks = 0; sinks <= kMaxSinks; ++sinks) check_sizes(Window::causal(W), sinks, 1);
+  }
+}
+
+TEST_CASE("ranges classes and counts equal brute force: causal windows W 49 to 72") {
+  for (Index W = 49; W <= kMaxW; W += kWindowStep) {
+    for (Index sinks = 0; sinks <= kMaxSinks; ++sinks) check_sizes(Window::causal(W), sinks, 1);
+  }
+}
+
+TEST_CASE("ranges classes and counts equal brute force: no window") {
+  for (Index sinks = 0; sinks <= kMaxSinks; ++sinks) check_sizes(Window::global(), sinks, 1);
+}
+
+TEST_CASE("ranges classes and counts equal brute force: two-sided bands") {
+  const std::vector<Side> sides{Side::of(0),  Side::of(1),  Side::of(3),   Side::of(8),
+                                Side::of(31), Side::of(69), Side::of(100), Side::unbounded()};
+  for (const Side left : sides) {
+    for (const Side right : sides) {
+      for (Index sinks = 0; sinks <= kMaxSinks; sinks += kWindowStep == 1 ? 1 : 5) {
+        check_sizes(Window::band(left, right), sinks, 3);
+      }
+    }
+  }
+}

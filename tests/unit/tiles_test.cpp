@@ -1,0 +1,120 @@
+#include <doctest/doctest.h>
+
+#include "error.hpp"
+#include "tiles/tiles.hpp"
+
+using namespace swa;
+
+namespace {
+
+Mask square(Index n, Window window, Index sinks = 0) {
+  return Mask::make(window, sinks, n, n, Anchor::bottom_right);
+}
+
+}  // namespace
+
+TEST_CASE("the chapter's tile counts at 1000 tokens in 64 x 64") {
+  struct Row {
+    Window window;
+    Index full, partial;
+  };
+  for (const Row& row : {Row{Window::global(), 120, 16}, Row{Window::causal(1), 0, 16},
+                         Row{Window::causal(100), 0, 45}, Row{Window::causal(128), 15, 30},
+                         Row{Window::causal(300), 43, 38}}) {
+    const TileCounts counts = count_tiles(square(1000, row.window), {64, 64});
+    CHECK(counts.full == row.full);
+    CHECK(counts.partial == row.partial);
+    CHECK(counts.empty == 0);
+    CHECK(counts.partial_max_per_query_tile <= 3);
+  }
+}
+
+TEST_CASE("visited tiles at 128 x 128") {
+  const auto visited = [](Index n, Window window) {
+    return count_tiles(square(n, window), {128, 128}).visited;
+  };
+  CHECK(visited(8'192, Window::global()) == 2'080);
+  CHECK(visited(8'192, Window::causal(1024)) == 540);
+  CHECK(visited(8'192, Window::causal(4096)) == 1'584);
+  CHECK(visited(32'768, Window::global()) == 32'896);
+  CHECK(visited(32'768, Window::causal(1024)) == 2'268);
+  CHECK(visited(32'768, Window::causal(4096)) == 7'920);
+  CHECK(visited(131'072, Window::global()) == 524'800);
+  CHECK(visited(131'072, Window::causal(1024)) == 9'180);
+  CHECK(visited(131'072, Window::causal(4096)) == 33'264);
+  CHECK(524'800 / 33'264.0 == doctest::Approx(15.8).epsilon(0.003));
+}
+
+TEST_CASE("FlexAttention's block counts and sparsity") {
+  struct Row {
+    Index n;
+    Window window;
+    Index sinks, full, partial;
+    double sparsity;
+  };
+  const Window none = Window::global(), w = Window::causal(1024);
+  for (const Row& row : {Row{4096, none, 0, 496, 32, 48.44}, Row{4096, w, 0, 196, 56, 75.39},
+                         Row{4096, w, 4, 196, 79, 73.14}, Row{8192, none, 0, 2016, 64, 49.22},
+                         Row{8192, w, 0, 420, 120, 86.82}, Row{8192, w, 4, 420, 175, 85.47},
+                         Row{16384, none, 0, 8128, 128, 49.61}, Row{16384, w, 0, 868, 248, 93.19},
+                         Row{16384, w, 4, 868, 367, 92.46}}) {
+    const Mask mask = square(row.n, row.window, row.sinks);
+    const TileCounts counts = count_tiles(mask, {128, 128});
+    CHECK(counts.full == row.full);
+    CHECK(counts.partial == row.partial);
+    CHECK(sparsity_percent(mask, {128, 128}, counts.visited) ==
+          doctest::Approx(row.sparsity).epsilon(0.0001));
+  }
+}
+
+TEST_CASE("exercise 1: key tiles of 32 under query tiles of 64") {
+  const Mask mask = square(1000, Window::causal(100));
+  const TileCounts counts = count_tiles(mask, {64, 32});
+  CHECK(counts.partial == 75);
+  CHECK(counts.full == 15);
+  CHECK(counts.partial_max_per_query_tile == 5);
+  // An interior query tile, one that the ends of the sequence do not cut.
+  const TileWalk walk = tiles_of_query_tile(mask, {64, 32}, 7);
+  Index partial = 0;
+  for (Index t = walk.band.begin; t < walk.band.end; ++t) {
+    partial += classify(mask, {64, 32}, 7, t) == TileClass::partial;
+  }
+  CHECK(partial == 5);
+}
+
+TEST_CASE("the drawing of section 2") {
+  const TileCounts counts = count_tiles(square(192, Window::causal(40)), {16, 16});
+  CHECK(counts.full == 11);
+  CHECK(counts.partial == 31);
+  CHECK(counts.skipped == 102);
+}
+
+TEST_CASE("visible pairs at sizes past 2^32") {
+  const Index n = (Index{1} << 32) + 1;
+  CHECK(visible_pairs(square(n, Window::causal(100))) == 100 * n - 100 * 99 / 2);
+  CHECK(visible_pairs(Mask::make(Window::global(), 0, 1, n, Anchor::bottom_right)) == n);
+  CHECK(visible_pairs(square(Index{1} << 31, Window::global())) ==
+        (Index{1} << 31) * ((Index{1} << 31) + 1) / 2);
+  CHECK_THROWS_AS(visible_pairs(square(n, Window::global())), CannotRun);
+}
+
+TEST_CASE("tile counts at sizes past 2^32") {
+  const Index n = (Index{1} << 32) + 1;
+  const TileCounts counts = count_tiles(square(n, Window::causal(4096)), {4096, 4096});
+  CHECK(counts.visited == 2 * ceil_div(n, 4096) - 1);
+  CHECK_THROWS_AS(count_tiles(square(n, Window::causal(4096)), {1, 128}), CannotRun);
+}
+
+TEST_CASE("work: useful issued least and walked") {
+  // 4 x 4, W = 2, tiles of 2: 7 visible pairs in 3 tiles of 4; d 8, d_v 8, 2 bytes.
+  const Mask mask = square(4, Window::causal(2));
+  const TileCounts counts = count_tiles(mask, {2, 2});
+  REQUIRE(counts.visited == 3);
+  CHECK(visible_pairs(mask) == 7);
+  CHECK(useful_fraction(7, {2, 2}, 3) == doctest::Approx(7.0 / 12));
+  const Work work = work_of(mask, {2, 2}, counts.visited, 8, 8, 2);
+  CHECK(work.useful_flops == 2 * 16 * 7);
+  CHECK(work.issued_flops == 2 * 16 * 12);
+  CHECK(work.least_bytes == 4 * 16 * 2 + 4 * 16 * 2);
+  CHECK(work.walked_bytes == 4 * 16 * 2 + 6 * 16 * 2);
+}
