@@ -25,7 +25,11 @@ class ModelReader {
     model.id = text("id");
     model.title = text("title");
     model.source = text("source");
-    model.hypothetical = table_["hypothetical"].value_or(false);
+    if (table_.contains("hypothetical")) {
+      const auto value = table_["hypothetical"].value_exact<bool>();
+      if (!value) fail("hypothetical", "is neither true nor false");
+      model.hypothetical = *value;
+    }
     if (table_.contains("max_context")) model.max_context = count("max_context", kMaxIndex);
     const std::string pattern = text("pattern");
     const Index layers = count("layers", kMaxLayers);
@@ -88,7 +92,14 @@ void read_file(const std::string& path, std::vector<Model>& models) {
   for (const toml::node& node : *tables) {
     const toml::table* table = node.as_table();
     if (table == nullptr) throw UsageError(fmt::format("{}: 'model' is not a table", path));
-    models.push_back(ModelReader(path, *table).read());
+    const Model model = ModelReader(path, *table).read();
+    for (const Model& other : models) {
+      if (other.id == model.id) {
+        throw UsageError(fmt::format("{}:{}: the model '{}' stands twice in the catalogue", path,
+                                     table->source().begin.line, model.id));
+      }
+    }
+    models.push_back(model);
   }
 }
 
@@ -108,6 +119,7 @@ std::vector<Model> read_catalogue(const std::string& folder) {
   std::sort(paths.begin(), paths.end());
   std::vector<Model> models;
   for (const std::string& path : paths) read_file(path, models);
+  if (models.empty()) throw UsageError(fmt::format("the model catalogue {} is empty", folder));
   return models;
 }
 

@@ -72,7 +72,7 @@ Index first_dependence(std::string_view pattern, Index W, Index n) {
   Index first = n - 1;
   for (const char kind : pattern) {
     if (kind != 'L' && kind != 'G') {
-      throw UsageError(fmt::format("'{}' in the stack '{}' is neither L nor G", kind, pattern),
+      throw UsageError(fmt::format("'{}' is neither L nor G", kind),
                        "write L for a local layer and G for a global one, such as LLLG");
     }
     const Window window = kind == 'L' ? Window::causal(W) : Window::global();

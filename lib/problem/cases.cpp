@@ -98,7 +98,8 @@ std::vector<Case> read_cases(const std::string& path) {
                                  std::string(error.description())));
   }
   const toml::array* tables = file["case"].as_array();
-  if (tables == nullptr) throw UsageError(fmt::format("{} has no [[case]]", path));
+  if (tables == nullptr || tables->empty())
+    throw UsageError(fmt::format("{} has no [[case]]", path));
   std::vector<Case> cases;
   for (const toml::node& node : *tables) {
     const toml::table* table = node.as_table();

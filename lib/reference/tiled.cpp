@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <thread>
 
 #include "reference/parallel.hpp"
 
@@ -144,6 +145,16 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
     result.empty += empty;
   });
   return result;
+}
+
+double tiled_bytes(const Problem& p, TileShape tile) {
+  const double batch = static_cast<double>(p.batch), d = static_cast<double>(p.head_dim);
+  const double query_rows = batch * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
+  const double key_rows = batch * static_cast<double>(p.heads_kv) * static_cast<double>(p.n_k);
+  const double rows = static_cast<double>(smaller(tile.BM, p.n_q));
+  const double columns = static_cast<double>(smaller(tile.BN, p.n_k));
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  return 8 * (query_rows * (2 * d + 1) + key_rows * 2 * d + cores * rows * (columns + d + 2));
 }
 
 template TiledResult tiled_forward<float>(const Problem&, const Inputs&, const TiledOptions&);

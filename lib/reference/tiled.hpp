@@ -36,6 +36,10 @@ template <class Real>
 TiledResult tiled_forward(const Problem& problem, const Inputs& inputs,
                           const TiledOptions& options);
 
+// Bytes that it holds besides the inputs, as a double: inputs and outputs in its own type, and the
+// scores of one tile for each core.
+double tiled_bytes(const Problem& problem, TileShape tile);
+
 extern template TiledResult tiled_forward<float>(const Problem&, const Inputs&,
                                                  const TiledOptions&);
 extern template TiledResult tiled_forward<double>(const Problem&, const Inputs&,

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ostream>
 #include <stdexcept>
+#include <utility>
 
 #include "report/writers.hpp"
 
@@ -35,7 +37,7 @@ std::string formatted(Number number, const Column& column) {
 std::string shown(const Value& value, const Column& column) {
   return std::visit(
       Overloaded{
-          [](std::monostate) { return std::string("-"); },
+          [&](std::monostate) { return column.absent; },
           [](bool yes) { return std::string(yes ? "yes" : "no"); },
           [&](std::int64_t n) {
             return wants_double(column.format) ? formatted(static_cast<double>(n), column)
@@ -99,6 +101,28 @@ Shown shown(const Table& table) {
     }
   }
   return result;
+}
+
+Record& Record::add(Column column, Value value) {
+  columns_.push_back(std::move(column));
+  row_.push_back(std::move(value));
+  return *this;
+}
+
+Record& Record::hide(std::string key, Value value) {
+  Column column{std::move(key)};
+  column.show = Show::machine;
+  return add(std::move(column), std::move(value));
+}
+
+void append(Table& table, Record record) {
+  if (table.rows.empty()) table.columns = record.columns_;
+  const auto same_key = [](const Column& a, const Column& b) { return a.key == b.key; };
+  if (!std::equal(table.columns.begin(), table.columns.end(), record.columns_.begin(),
+                  record.columns_.end(), same_key)) {
+    throw std::logic_error("records of one table differ in their columns");
+  }
+  table.rows.push_back(std::move(record.row_));
 }
 
 CodePoint decode(std::string_view text) {

@@ -28,18 +28,13 @@ enum class Show : std::uint8_t {
 };
 
 struct Column {
-  std::string key;         // the word of JSON and of the CSV header, e.g. "n_q"
-  std::string title = {};  // heading for people
-  std::string format =
-      {};  // fmt specification for people, such as ".2f"; empty: shortest exact form
+  std::string key;          // the word of JSON and of the CSV header, e.g. "n_q"
+  std::string title = {};   // heading for people
+  std::string format = {};  // fmt specification for people, such as ".2f"; empty: exact
   Show show = Show::everywhere;
-  std::string suffix = {};  // follows a finite number, or a list of them, for people: "x", "%"
+  std::string suffix = {};   // follows a finite number, or a list of them, for people: "x", "%"
+  std::string absent = "-";  // null, for people
 };
-
-// A column of the machine formats only.
-inline Column machine_column(std::string key) {
-  return {std::move(key), {}, {}, Show::machine, {}};
-}
 
 struct Table {
   std::string name;   // "record" of each of its records in JSON and JSONL; empty: left out
@@ -47,6 +42,23 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Value>> rows;  // each as long as columns
 };
+
+// A row that is built cell by cell, each cell beside its column.
+class Record {
+ public:
+  Record& add(Column column, Value value);
+  // A cell of the machine formats only.
+  Record& hide(std::string key, Value value);
+
+ private:
+  friend void append(Table& table, Record record);
+  std::vector<Column> columns_;
+  std::vector<Value> row_;
+};
+
+// The first record gives the table its columns. Throws std::logic_error where a later one has
+// others.
+void append(Table& table, Record record);
 
 // Preformatted lines for people (drawings, sentences); the machine formats leave them out.
 struct Lines {

@@ -11,7 +11,7 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-constexpr Index kMaxQueryTiles = Index{1} << 28;
+constexpr Index kMaxQueryTiles = Index{1} << 26;
 
 Index narrow(Wide count, const char* what) {
   if (count > std::numeric_limits<Index>::max()) {
@@ -48,7 +48,7 @@ TileCounts count_tiles(const Mask& mask, TileShape tile) {
   const Index rows = query_tiles(mask, tile);
   if (rows > kMaxQueryTiles) {
     throw CannotRun(
-        fmt::format("{} rows in tiles of {} are {} query tiles, more than the 2^28 that "
+        fmt::format("{} rows in tiles of {} are {} query tiles, more than the 2^26 that "
                     "are counted one by one",
                     mask.n_q, tile.BM, rows),
         "ask for a larger BM or fewer rows");

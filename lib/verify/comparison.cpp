@@ -16,7 +16,9 @@ Comparison compare(const Tensor<double>& expected, const Tensor<double>& got, Bo
   const Shape shape = expected.shape;
   Comparison result;
   result.elements = shape.size();
-  double worst_ratio = -1;
+  // Worse is: not finite, then out of bound, then the larger error.
+  const auto rank = [](bool nonfinite, bool mismatch) { return nonfinite ? 2 : mismatch ? 1 : 0; };
+  int worst_rank = -1;
   for (Index i = 0; i < result.elements; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const double e = expected.data[at], g = got.data[at];
@@ -24,20 +26,17 @@ Comparison compare(const Tensor<double>& expected, const Tensor<double>& got, Bo
     // inf - inf is NaN, so equal infinities are settled first.
     const double error = e == g ? 0 : std::abs(g - e);
     const bool nonfinite = e != g && !std::isfinite(g);
-    const double ratio = nonfinite || std::isnan(error) ? std::numeric_limits<double>::infinity()
-                                                        : (error == 0 ? 0 : error / bound);
+    const bool mismatch = nonfinite || !(error <= bound);
     const std::array<Index, 4> index{i / shape.dim / shape.tokens / shape.heads,
                                      i / shape.dim / shape.tokens % shape.heads,
                                      i / shape.dim % shape.tokens, i % shape.dim};
-    if (!(error <= bound)) {
-      ++result.mismatches;
-      result.nonfinite += nonfinite;
-      if (!result.first_mismatch) result.first_mismatch = index;
-    }
-    if (!nonfinite && error > result.largest_error) result.largest_error = error;
+    result.nonfinite += nonfinite;
+    result.mismatches += mismatch;
+    if (mismatch && !result.first_mismatch) result.first_mismatch = index;
     if (bound > result.largest_bound) result.largest_bound = bound;
-    if (ratio > worst_ratio) {
-      worst_ratio = ratio;
+    const int worse = rank(nonfinite, mismatch);
+    if (worse > worst_rank || (worse == worst_rank && error > result.error)) {
+      worst_rank = worse;
       result.worst = index;
       result.expected = e;
       result.got = g;
@@ -52,11 +51,15 @@ Comparison compare(const Tensor<double>& expected, const Tensor<double>& got, Bo
 
 Comparison compare_output(const Problem& problem, const Oracle& oracle, const Tensor<double>& out) {
   const Tolerance tolerance(problem);
-  return compare(oracle.out, out, [&](Index row, Index i) {
+  Comparison found = compare(oracle.out, out, [&](Index row, Index i) {
     const auto r = static_cast<std::size_t>(row), at = static_cast<std::size_t>(i);
     return tolerance.of_output(oracle.magnitude.data[r], oracle.spread.data[at],
                                oracle.out.data[at]);
   });
+  for (const double magnitude : oracle.magnitude.data) {
+    if (tolerance.is_vacuous(magnitude)) found.vacuous += problem.head_dim;
+  }
+  return found;
 }
 
 Comparison compare_lse(const Problem& problem, const Oracle& oracle, const Tensor<double>& lse) {

@@ -13,16 +13,18 @@ namespace swa {
 // What a comparison of one tensor found. An element is a mismatch where it is not within its own
 // bound; NaN and infinities never are, except an infinity that the oracle holds in the same place.
 struct Comparison {
-  // The element nearest to its bound, or furthest beyond it: the largest error / bound.
+  // The element with the largest error; where elements are out of bound, the one with the largest
+  // error among those, NaN and infinities before all. So pass() is the same as error <= bound.
   std::array<Index, 4> worst{};  // batch, head, row, element
   double expected = 0, got = 0;  // there
   double error = 0, bound = 0;   // there; error is NaN where `got` is not finite
-  double largest_error = 0;      // anywhere, NaN and infinities apart
   double largest_bound = 0;      // anywhere: no correct output has a larger error than this
   Index nonfinite = 0;           // elements that are NaN or infinite and should not be
   Index mismatches = 0;          // elements out of bound, nonfinite ones included
   std::optional<std::array<Index, 4>> first_mismatch;
   Index elements = 0;
+  // Elements whose bound says nothing: Tolerance::is_vacuous for their row.
+  Index vacuous = 0;
 
   bool pass() const { return mismatches == 0; }
 };

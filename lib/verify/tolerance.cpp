@@ -38,9 +38,12 @@ double Tolerance::score_error(double magnitude) const {
   return ((head_dim_ + 16) * magnitude + 8) * work_;
 }
 
+double Tolerance::relative(double magnitude) const {
+  return 2 * (score_error(magnitude) + depth_ * work_) + weights_;
+}
+
 double Tolerance::of_output(double magnitude, double spread, double output) const {
-  const double relative = 2 * (score_error(magnitude) + depth_ * work_) + weights_;
-  return relative * spread + store_ * std::abs(output) + smallest_step_;
+  return relative(magnitude) * spread + store_ * std::abs(output) + smallest_step_;
 }
 
 double Tolerance::of_lse(double magnitude, double lse) const {

@@ -28,6 +28,9 @@ class Tolerance {
   explicit Tolerance(const Problem& problem);
 
   double of_output(double magnitude, double spread, double output) const;
+  // Whether the bound of a row of this magnitude is as wide as its outputs can be, so that passing
+  // proves nothing: rounding alone may turn the weights over.
+  bool is_vacuous(double magnitude) const { return relative(magnitude) >= 1; }
   // |error of lse| <= e + D u + u |lse|
   double of_lse(double magnitude, double lse) const;
   // One line with this problem's numbers in it.
@@ -35,6 +38,7 @@ class Tolerance {
 
  private:
   double score_error(double magnitude) const;
+  double relative(double magnitude) const;  // what stands before A
 
   double work_, weights_, store_, smallest_step_;
   double depth_;

@@ -1,6 +1,7 @@
 // Parse, run one command, write its report, map errors to the exit status.
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
@@ -11,8 +12,9 @@
 namespace {
 
 int complain(const std::string& who, const swa::Error& error, int status) {
-  fmt::print(stderr, "{}: {}\n", who, error.what());
-  if (!error.remedy().empty()) fmt::print(stderr, "  {}\n", error.remedy());
+  std::string text = fmt::format("{}: {}\n", who, error.what());
+  if (!error.remedy().empty()) text += fmt::format("  {}\n", error.remedy());
+  std::fputs(text.c_str(), stderr);  // where stderr is closed, the status still tells
   return status;
 }
 

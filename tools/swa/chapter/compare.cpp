@@ -51,6 +51,9 @@ Printed read_printed(const std::string& path) {
                                    key.second, key.first));
     }
   }
+  if (file.bad() || printed.empty()) {
+    throw UsageError(fmt::format("{} holds no figures", path));
+  }
   return printed;
 }
 

@@ -41,9 +41,9 @@ void tiled_forward_rows(Figures& figures) {
     figures.exact(name_of(window) + " PARTIAL", result.partial);
     figures.exact(name_of(window) + " EMPTY", result.empty);
     if (window == Window::causal(1)) {  // one key, weight 1: the output is v itself
-      figures.exact(name_of(window) + " max err", fmt::format("{:.2e}", found.largest_error));
+      figures.exact(name_of(window) + " max err", fmt::format("{:.2e}", found.error));
     } else {
-      figures.bounded(name_of(window) + " max err", found.largest_error, found.largest_bound);
+      figures.bounded(name_of(window) + " max err", found.error, found.largest_bound);
     }
     most_partial = larger(most_partial, count_tiles(p.mask(), {64, 64}).partial_max_per_query_tile);
   }
@@ -120,7 +120,7 @@ Figures flex_figures() {
     const Inputs inputs = make_inputs(p);
     const Attention got = cpu_kernels({}).front().run(p, inputs);
     const Comparison found = compare_output(p, oracle(p, inputs), got.out);
-    figures.bounded(fmt::format("{} max err", row.name), found.largest_error, found.largest_bound);
+    figures.bounded(fmt::format("{} max err", row.name), found.error, found.largest_bound);
   }
   return figures;
 }
@@ -138,7 +138,7 @@ Figures kernel_figures() {
     const Comparison found = compare_output(p, dense_oracle(p, inputs), got.out);
     const std::string name = fmt::format("n_q={} n_k={} window={}", n_q, n_k, W);
     const auto nan = [](bool any) { return std::string(any ? "True" : "False"); };
-    figures.bounded(name + " max abs err", found.largest_error, found.largest_bound);
+    figures.bounded(name + " max abs err", found.error, found.largest_bound);
     figures.exact(name + " nan", nan(found.nonfinite > 0));
 
     TiledOptions unguarded;

@@ -13,10 +13,6 @@ bool Option::given() const {
   return handle->count() > 0;
 }
 
-bool Command::chosen() const {
-  return app_.parsed();
-}
-
 Command::Command(CLI::App& app, const std::string& name, const std::string& summary,
                  const std::string& example)
     : app_(*app.add_subcommand(name, summary)) {

@@ -54,7 +54,6 @@ class Command {
   void on_run(std::function<Outcome()> run) { run_ = std::move(run); }
 
   CLI::App& app() const { return app_; }
-  bool chosen() const;
   report::Format format() const;
   Outcome run() const { return run_(); }
 

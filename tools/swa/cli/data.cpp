@@ -23,7 +23,7 @@ std::string data_path(const std::string& name) {
   for (const fs::path& folder : folders) {
     if (fs::exists(folder / name, ignored)) return (folder / name).string();
   }
-  throw CannotRun(fmt::format("{} is not in {}", name, folders.back().string()),
+  throw CannotRun(fmt::format("the data '{}' are not in {}", name, folders.back().string()),
                   "set SWA_DATA_DIR to the project's data folder");
 }
 

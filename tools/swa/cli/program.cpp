@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
+#include <optional>
 #include <ostream>
-#include <string_view>
+#include <set>
 
 #include "cli/suggest.hpp"
 #include "commands/commands.hpp"
@@ -23,22 +23,80 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-// What CLI11 did not know: an option, or a stray word.
-UsageError unknown_argument(const CLI::App& command) {
-  // CLI11 returns what remains in reversed order in some versions, so look for the option first.
-  const std::vector<std::string> rest = command.remaining();
-  const auto option = std::find_if(rest.begin(), rest.end(),
-                                   [](const std::string& word) { return word.starts_with('-'); });
-  if (option == rest.end()) {
-    return UsageError(fmt::format("unexpected argument '{}'", rest.empty() ? "" : rest.front()),
-                      "values follow their option, such as --W 128");
+// Reads the words of a command before CLI11 does, and complains in our own words about what CLI11
+// would take in silence (a value for a flag, an option as the value of another) or word differently
+// from version to version.
+class WordCheck {
+ public:
+  explicit WordCheck(const CLI::App& command) : command_(command) {
+    for (const CLI::Option* option : command.get_options())
+      positionals_ += option->get_positional();
   }
-  const std::string typed = option->substr(0, option->find('='));
-  const std::optional<std::string> near = nearest(typed, option_names(command));
-  return UsageError(fmt::format("unknown option '{}'", typed),
-                    near ? fmt::format("did you mean '{}'?", *near)
-                         : fmt::format("swa {} --help lists the options", command.get_name()));
-}
+
+  void check(std::span<char* const> words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string word = words[i];
+      if (word == "--") {
+        for (++i; i < words.size(); ++i) stray_or_positional(words[i]);
+        return;
+      }
+      if (word.size() < 2 || word.front() != '-') {
+        stray_or_positional(word);
+      } else if (takes_next_word(word)) {
+        if (++i == words.size() || option_of(words[i]) != nullptr) {
+          throw UsageError(fmt::format("{} has no value", word), "write its value after it");
+        }
+      }
+    }
+  }
+
+ private:
+  // The option that a word names, "--nq", "--nq=5" or "-W5"; none where it names no option.
+  const CLI::Option* option_of(const std::string& word) const {
+    const bool is_long = word.starts_with("--");
+    const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    for (const CLI::Option* option : command_.get_options()) {
+      if (name.size() > 1 && name.front() == '-' && option->check_name(name)) return option;
+    }
+    return nullptr;
+  }
+
+  bool takes_next_word(const std::string& word) {
+    const CLI::Option* option = option_of(word);
+    const std::string name = word.substr(0, word.find('='));
+    if (option == nullptr) {
+      const std::optional<std::string> near = nearest(name, option_names(command_));
+      throw UsageError(fmt::format("unknown option '{}'", name),
+                       near ? fmt::format("did you mean '{}'?", *near)
+                            : fmt::format("swa {} --help lists the options", command_.get_name()));
+    }
+    if (!seen_.insert(option).second) {
+      throw UsageError(fmt::format("{} was given more than once", option->get_name()),
+                       "give each option once; several values are a list, such as 128,512");
+    }
+    const bool is_flag = option->get_expected_max() == 0;
+    const bool has_value = word.find('=') != std::string::npos;
+    if (is_flag && has_value) {
+      throw UsageError(fmt::format("{} takes no value", name), fmt::format("write {} alone", name));
+    }
+    if (has_value && word.back() == '=') {
+      throw UsageError(fmt::format("{} has no value", name), "write its value after it");
+    }
+    const bool attached = !word.starts_with("--") && word.size() > 2;  // -W5
+    return !is_flag && !has_value && !attached;
+  }
+
+  void stray_or_positional(const std::string& word) {
+    if (positionals_-- > 0) return;
+    throw UsageError(fmt::format("unexpected word '{}'", word),
+                     fmt::format("values follow their option; swa {} --help lists the options",
+                                 command_.get_name()));
+  }
+
+  const CLI::App& command_;
+  int positionals_ = 0;
+  std::set<const CLI::Option*> seen_;
+};
 
 }  // namespace
 
@@ -60,56 +118,60 @@ Program::Program()
 
 Program::~Program() = default;
 
-Command* Program::chosen() const {
-  const auto found =
-      std::find_if(commands_.begin(), commands_.end(), [](const auto& c) { return c->chosen(); });
-  return found == commands_.end() ? nullptr : found->get();
-}
-
-void Program::parse(int argc, char** argv) {
-  const std::string_view first = argc > 1 ? argv[1] : "";
-  if (!first.empty() && first.front() != '-') {
-    std::vector<std::string> names;
-    for (const auto& command : commands_) names.push_back(command->app().get_name());
-    if (std::find(names.begin(), names.end(), first) == names.end()) {
-      throw UsageError(fmt::format("unknown command '{}'", first), did_you_mean(first, names));
-    }
-    name_ = fmt::format("swa {}", first);
+Command& Program::find(const std::string& name) const {
+  std::vector<std::string> names;
+  for (const auto& command : commands_) {
+    if (command->app().get_name() == name) return *command;
+    names.push_back(command->app().get_name());
   }
-  try {
-    app_->parse(argc, argv);
-  } catch (const CLI::Success&) {
-    throw;  // --help or --version
-  } catch (const CLI::ExtrasError&) {
-    const Command* command = chosen();
-    throw unknown_argument(command == nullptr ? *app_ : command->app());
-  } catch (const CLI::ArgumentMismatch& error) {
-    throw UsageError(error.what(), "each option is given once, with one value");
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
-  }
+  throw UsageError(fmt::format("unknown command '{}'", name), did_you_mean(name, names));
 }
 
 int Program::run(int argc, char** argv, std::ostream& out) {
-  try {
-    parse(argc, argv);
-  } catch (const CLI::CallForVersion&) {
-    out << "swa " SWA_VERSION "\n";
-    return 0;
-  } catch (const CLI::Success&) {
-    const Command* command = chosen();
-    out << (command == nullptr ? app_->help() : command->app().help());
-    return 0;
-  }
-  Command* command = chosen();
-  if (command == nullptr) throw UsageError("no command was given", "swa --help lists them");
-  const report::Format format = command->format();
-  Outcome outcome = command->run();
-  outcome.report.version = SWA_VERSION;
-  outcome.report.argv.assign(argv + 1, argv + argc);
-  report::write(outcome.report, format, out);
+  const int status = dispatch({argv + 1, argv + argc}, out);
   out.flush();
   if (!out) throw CannotRun("the output could not be written");
+  return status;
+}
+
+int Program::dispatch(std::span<char* const> words, std::ostream& out) {
+  if (words.empty() || *words.front() == '\0')
+    throw UsageError("no command was given", "swa --help lists them");
+  const std::string first = words.front();
+  if (first == "--version") {
+    out << "swa " SWA_VERSION "\n";
+    return 0;
+  }
+  if (first == "--help" || first == "-h") {
+    out << app_->help();
+    return 0;
+  }
+  if (first.starts_with('-')) {
+    throw UsageError(fmt::format("'{}' stands before the command", first),
+                     "the command comes first, such as swa verify --nq 100; swa --help lists them");
+  }
+  Command& command = find(first);
+  name_ = fmt::format("swa {}", first);
+  return run_command(command, words, out);
+}
+
+int Program::run_command(Command& command, std::span<char* const> words, std::ostream& out) {
+  WordCheck(command.app()).check(words.subspan(1));
+  try {
+    // CLI11 takes the words as a stack: last first.
+    std::vector<std::string> reversed(words.rbegin(), words.rend());
+    app_->parse(reversed);
+  } catch (const CLI::Success&) {
+    out << command.app().help("swa");
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  const report::Format format = command.format();
+  Outcome outcome = command.run();
+  outcome.report.version = SWA_VERSION;
+  outcome.report.argv.assign(words.begin(), words.end());
+  report::write(outcome.report, format, out);
   return outcome.status;
 }
 

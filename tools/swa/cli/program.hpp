@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,10 @@ class Program {
   const std::string& name() const { return name_; }
 
  private:
-  void parse(int argc, char** argv);
-  Command* chosen() const;
+  // `words` are those of the command line, without the program's own name.
+  int dispatch(std::span<char* const> words, std::ostream& out);
+  int run_command(Command& command, std::span<char* const> words, std::ostream& out);
+  Command& find(const std::string& name) const;
 
   std::unique_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Command>> commands_;

@@ -28,21 +28,19 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> nearest(std::string_view typed, const std::vector<std::string>& words) {
-  if (typed.empty() || typed.size() > 64) return std::nullopt;
+  if (typed.size() > 64) return std::nullopt;
+  for (const std::string& word : words) {
+    if (typed.size() >= 3 && word.starts_with(typed)) return word;
+  }
   std::optional<std::string> best;
-  std::size_t best_edits = 3;
+  std::size_t allowed = std::min<std::size_t>(2, typed.size() / 3);
   for (const std::string& word : words) {
     const std::size_t distance = edits(typed, word);
-    if (distance < best_edits) {
-      best_edits = distance;
-      best = word;
-    }
+    if (distance > allowed || (best && distance == allowed)) continue;
+    allowed = distance;
+    best = word;
   }
-  if (best) return best;
-  for (const std::string& word : words) {
-    if (typed.size() >= 3 && (word.starts_with(typed) || typed.starts_with(word))) return word;
-  }
-  return std::nullopt;
+  return best;
 }
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words) {

@@ -7,8 +7,8 @@
 
 namespace swa::cli {
 
-// The word nearest to what was typed, if it is near enough to have been meant: at most two edits,
-// or one is the beginning of the other.
+// The word that was probably meant: one that begins with what was typed (three letters at least),
+// or the nearest one, within one edit for each three letters and two in all.
 std::optional<std::string> nearest(std::string_view typed, const std::vector<std::string>& words);
 
 // "did you mean 'verify'?" or, where nothing is near, "choose from a, b, c".

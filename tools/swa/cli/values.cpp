@@ -13,7 +13,8 @@ namespace swa::cli {
 namespace {
 
 constexpr std::size_t kMaxValues = 100'000;
-constexpr const char* kCountForms =
+constexpr const char* kCountForm = "write a whole number such as 4096 or 4Ki";
+constexpr const char* kListForms =
     "write a whole number such as 4096 or 4Ki, a list such as 128,512, or a range such as "
     "64:256:64 or 1Ki:8Ki:*2";
 
@@ -37,29 +38,56 @@ std::string power_or_number(Index limit) {
   return limit == kMaxIndex ? std::string("2^60") : fmt::format("{}", limit);
 }
 
-void check_limits(std::string_view option, std::string_view text, Index value, Limits limits) {
-  if (value < limits.least) {
+Index parse_one(std::string_view option, std::string_view text, Limits limits, const char* remedy) {
+  Index number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
+  const Index factor = factor_of({rest, static_cast<std::size_t>(end - rest)});
+  if (trouble == std::errc::invalid_argument || factor == 0) {
+    throw UsageError(text.empty()
+                         ? fmt::format("{} has no value", option)
+                         : fmt::format("{} {} is not a whole number", option, quoted(text)),
+                     remedy);
+  }
+  const bool overflow = trouble == std::errc::result_out_of_range;
+  const bool negative = text.starts_with('-') && (overflow || number != 0);
+  if (negative || (!overflow && number < (limits.least + factor - 1) / factor)) {
     throw UsageError(fmt::format("{} {} is less than {}", option, quoted(text), limits.least),
                      fmt::format("the smallest value is {}", limits.least));
   }
-  if (value > limits.most) {
+  if (overflow || number > limits.most / factor) {
     throw UsageError(fmt::format("{} {} is too large", option, quoted(text)),
                      fmt::format("the largest value is {}", power_or_number(limits.most)));
+  }
+  return number * factor;
+}
+
+// The begin, end or step of a range; a complaint names the whole range.
+Index range_part(std::string_view option, std::string_view range, const char* part,
+                 std::string_view text, Limits limits) {
+  try {
+    return parse_count(option, text, limits);
+  } catch (const UsageError&) {
+    throw UsageError(
+        fmt::format("{} {}: the {} of the range is not a whole number within {} .. {}", option,
+                    quoted(range), part, limits.least, power_or_number(limits.most)),
+        kListForms);
   }
 }
 
 void append_range(std::string_view option, std::string_view text, Limits limits,
                   std::vector<Index>& values) {
   const std::size_t first = text.find(':'), second = text.find(':', first + 1);
-  if (second == std::string_view::npos) {
-    throw UsageError(fmt::format("{} {} is not a range", option, quoted(text)), kCountForms);
+  if (second == std::string_view::npos || text.find(':', second + 1) != std::string_view::npos) {
+    throw UsageError(fmt::format("{} {} is not a range", option, quoted(text)), kListForms);
   }
-  const Index begin = parse_count(option, text.substr(0, first), limits);
-  const Index end = parse_count(option, text.substr(first + 1, second - first - 1), limits);
   std::string_view step_text = text.substr(second + 1);
   const bool multiplies = step_text.starts_with('*');
   if (multiplies) step_text.remove_prefix(1);
-  const Index step = parse_count(option, step_text, {multiplies ? 2 : 1, kMaxIndex});
+  const Index begin = range_part(option, text, "begin", text.substr(0, first), limits);
+  const Index end =
+      range_part(option, text, "end", text.substr(first + 1, second - first - 1), limits);
+  const Index step = range_part(option, text, "step", step_text, {multiplies ? 2 : 1, kMaxIndex});
   if (end < begin || (multiplies && begin == 0)) {
     throw UsageError(fmt::format("{} {} never reaches its end", option, quoted(text)),
                      "write begin:end:step with begin <= end");
@@ -79,28 +107,7 @@ void append_range(std::string_view option, std::string_view text, Limits limits,
 }  // namespace
 
 Index parse_count(std::string_view option, std::string_view text, Limits limits) {
-  Index number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, trouble] = std::from_chars(text.data(), end, number);
-  const Index factor = factor_of({rest, static_cast<std::size_t>(end - rest)});
-  if (trouble == std::errc::invalid_argument || factor == 0) {
-    throw UsageError(text.empty()
-                         ? fmt::format("{} has no value", option)
-                         : fmt::format("{} {} is not a whole number", option, quoted(text)),
-                     kCountForms);
-  }
-  const bool negative = text.starts_with('-');
-  if (trouble == std::errc::result_out_of_range ||
-      (number != 0 && (negative ? -number : number) > kMaxIndex / factor)) {
-    number = negative ? limits.least - 1 : limits.most;
-    if (!negative) {
-      throw UsageError(fmt::format("{} {} is too large", option, quoted(text)),
-                       fmt::format("the largest value is {}", power_or_number(limits.most)));
-    }
-    check_limits(option, text, number, limits);
-  }
-  check_limits(option, text, number * factor, limits);
-  return number * factor;
+  return parse_one(option, text, limits, kCountForm);
 }
 
 std::vector<Index> parse_counts(std::string_view option, std::string_view text, Limits limits) {
@@ -109,7 +116,7 @@ std::vector<Index> parse_counts(std::string_view option, std::string_view text, 
     if (item.find(':') != std::string::npos) {
       append_range(option, item, limits, values);
     } else {
-      values.push_back(parse_count(option, item, limits));
+      values.push_back(parse_one(option, item, limits, kListForms));
     }
   }
   return values;

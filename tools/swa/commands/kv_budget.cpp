@@ -39,46 +39,48 @@ std::vector<Model> choose(const std::vector<Model>& catalogue, const cli::Option
   return chosen;
 }
 
+report::Record budget_record(const Model& model, Index context, const Options& options) {
+  const Index width = bytes(options.dtype);
+  const Index hybrid = kv_bytes(model, context, options.batch, width);
+  const Index full = kv_bytes_all_global(model, context, options.batch, width);
+  const bool supported = model.supports(context);
+  const std::optional<Index> reach = stacked_reach(model);
+  const std::string dtype(name(options.dtype));
+  const std::string note =
+      supported            ? ""
+      : model.hypothetical ? "arithmetic: a hypothetical model"
+                           : fmt::format("arithmetic: above the model's {}", *model.max_context);
+  report::Record record;
+  record.hide("model", model.id)
+      .add({"title", "model"}, model.title)
+      .hide("layers_local", model.local_layers())
+      .hide("layers_global", model.global_layers())
+      .add({"local_global", "L/G"},
+           fmt::format("{}/{}", model.local_layers(), model.global_layers()))
+      .add({"context", "ctx"}, context)
+      .hide("batch", options.batch)
+      .hide("dtype", dtype)
+      .hide("bytes_all_global", full)
+      .hide("bytes", hybrid)
+      .add({"gib_all_global", "all-global GiB", ".2f"}, static_cast<double>(full) / kGiB)
+      .add({"gib", "hybrid GiB", ".2f"}, static_cast<double>(hybrid) / kGiB)
+      .add({"saving", "saving", ".1f", report::Show::everywhere, "x"},
+           static_cast<double>(full) / static_cast<double>(hybrid))
+      .hide("supported", supported)
+      .hide("max_context", model.max_context ? report::Value(*model.max_context) : report::Value())
+      .add({"note", "note"}, note)
+      .hide("stacked_reach", reach ? report::Value(*reach) : report::Value())
+      .hide("source", model.source)
+      .hide("repro", fmt::format("swa kv-budget --model {} --ctx {} --dtype {} --batch {}",
+                                 model.id, context, dtype, options.batch));
+  return record;
+}
+
 report::Table budget_table(const Options& options) {
-  const auto machine = report::Show::machine;
   report::Table table;
-  table.columns = {{"model", "model", "", machine, ""},
-                   {"title", "model"},
-                   report::machine_column("layers_local"),
-                   report::machine_column("layers_global"),
-                   {"local_global", "L/G"},
-                   {"context", "ctx"},
-                   report::machine_column("batch"),
-                   report::machine_column("dtype"),
-                   report::machine_column("bytes_all_global"),
-                   report::machine_column("bytes"),
-                   {"gib_all_global", "all-global GiB", ".2f"},
-                   {"gib", "hybrid GiB", ".2f"},
-                   {"saving", "saving", ".1f", report::Show::everywhere, "x"},
-                   report::machine_column("supported"),
-                   report::machine_column("max_context"),
-                   {"note", "note"},
-                   report::machine_column("repro")};
   for (const Model& model : options.models) {
     for (const Index context : options.contexts) {
-      const Index width = bytes(options.dtype);
-      const Index hybrid = kv_bytes(model, context, options.batch, width);
-      const Index full = kv_bytes_all_global(model, context, options.batch, width);
-      const bool supported = model.supports(context);
-      const std::string note =
-          supported ? ""
-          : model.hypothetical
-              ? "arithmetic: a hypothetical model"
-              : fmt::format("arithmetic: above the model's {}", *model.max_context);
-      table.rows.push_back({model.id, model.title, model.local_layers(), model.global_layers(),
-                            fmt::format("{}/{}", model.local_layers(), model.global_layers()),
-                            context, options.batch, std::string(name(options.dtype)), full, hybrid,
-                            static_cast<double>(full) / kGiB, static_cast<double>(hybrid) / kGiB,
-                            static_cast<double>(full) / static_cast<double>(hybrid), supported,
-                            model.max_context ? report::Value(*model.max_context) : report::Value(),
-                            note,
-                            fmt::format("swa kv-budget --model {} --ctx {} --dtype {} --batch {}",
-                                        model.id, context, name(options.dtype), options.batch)});
+      append(table, budget_record(model, context, options));
     }
   }
   return table;
@@ -108,11 +110,6 @@ cli::Outcome run(const Options& options) {
   outcome.report.blocks.push_back(budget_table(options));
   const report::Lines reach = reach_lines(options.models);
   if (!reach.lines.empty()) outcome.report.blocks.push_back(reach);
-  for (const Model& model : options.models) {
-    if (const std::optional<Index> tokens = stacked_reach(model)) {
-      outcome.report.summary.emplace_back("stacked_reach_" + model.id, *tokens);
-    }
-  }
   return outcome;
 }
 

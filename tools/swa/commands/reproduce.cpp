@@ -27,17 +27,21 @@ cli::Outcome run(bool check) {
   outcome.report.schema = "swa.reproduce/1";
   std::int64_t right = 0, waiting = 0;
   report::Table table;
-  table.columns = {{"table", "table"},     {"row", "row"},   {"class", "class"},
-                   {"chapter", "chapter"}, {"ours", "ours"}, {"bound", "bound", ".1e"},
-                   {"verdict", "verdict"}};
   for (const chapter::Verdict& v : verdicts) {
     const bool waits = v.figure.kind == chapter::Class::waiting;
     const bool bounded = v.figure.kind == chapter::Class::bounded;
     waiting += waits;
     right += v.right && !waits;
-    table.rows.push_back({v.figure.table, v.figure.row, word(v.figure.kind), v.chapter,
-                          waits ? "needs " + v.figure.ours : v.figure.ours,
-                          bounded ? report::Value(v.figure.bound) : report::Value(), v.verdict});
+    report::Record record;
+    record.add({"table", "table"}, v.figure.table)
+        .add({"row", "row"}, v.figure.row)
+        .add({"class", "class"}, word(v.figure.kind))
+        .add({"chapter", "chapter"}, v.chapter)
+        .add({"ours", "ours"}, waits ? "needs " + v.figure.ours : v.figure.ours)
+        .add({"bound", "bound", ".1e"}, bounded ? report::Value(v.figure.bound) : report::Value())
+        .add({"verdict", "verdict"}, v.verdict)
+        .hide("repro", "swa reproduce");
+    append(table, record);
   }
   const auto total = static_cast<std::int64_t>(verdicts.size());
   const std::int64_t wrong = total - right - waiting;

@@ -9,6 +9,7 @@
 #include "cli/memory.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
+#include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "verify/ring_trial.hpp"
 
@@ -42,15 +43,15 @@ std::string short_list(const std::vector<Index>& positions) {
 report::Table slot_table(const RingTrial& trial, const Options& options) {
   report::Table table;
   table.name = "slots";
-  table.columns = {{"step", "step"},
-                   {"slot", "slot"},
-                   report::machine_column("positions"),
-                   {"held", "ring holds positions"},
-                   {"live_pages", "live pages"}};
   for (const RingSnapshot& snapshot : trial.snapshots) {
-    table.rows.push_back({snapshot.step, snapshot.slot, snapshot.positions,
-                          short_list(snapshot.positions),
-                          live_pages(snapshot.step + 1, options.trial.W, options.page)});
+    report::Record record;
+    record.add({"step", "step"}, snapshot.step)
+        .add({"slot", "slot"}, snapshot.slot)
+        .hide("positions", snapshot.positions)
+        .add({"held", "ring holds positions"}, short_list(snapshot.positions))
+        .add({"live_pages", "live pages"},
+             live_pages(snapshot.step + 1, options.trial.W, options.page));
+    append(table, record);
   }
   return table;
 }
@@ -63,30 +64,42 @@ Index max_live_pages(const Options& options) {
   return most;
 }
 
+std::string repro(const Options& options) {
+  const RingTrialOptions &o = options.trial, usual;
+  std::string line = fmt::format("swa ring-sim --W {} --steps {} --page {} --seed {}", o.W, o.steps,
+                                 options.page, o.seed);
+  if (o.head_dim != usual.head_dim) line += fmt::format(" --head-dim {}", o.head_dim);
+  if (o.prefill > 0) line += fmt::format(" --prefill {} --chunk {}", o.prefill, o.chunk);
+  return line;
+}
+
 report::Table trial_table(const RingTrial& trial, const Options& options) {
   const RingTrialOptions& o = options.trial;
-  const bool prefilled = o.prefill > 0;
-  const auto if_prefilled = [&](const Value& value) { return prefilled ? value : Value(); };
+  const auto if_prefilled = [&](const Value& value) { return o.prefill > 0 ? value : Value(); };
+  const Index pages = max_live_pages(options);
+  report::Record record;
+  record.hide("window", o.W)
+      .hide("steps", o.steps)
+      .hide("prefill", o.prefill)
+      .hide("chunk", if_prefilled(o.chunk))
+      .hide("page", options.page)
+      .hide("head_dim", o.head_dim)
+      .hide("seed", seed_cell(o.seed))
+      .hide("max_err_ring", trial.max_err_ring)
+      .hide("ring_is_right", trial.ring_is_right)
+      .hide("max_err_slot_rope", trial.max_err_slot_rope)
+      .hide("first_wrong_step", trial.first_wrong_step ? Value(*trial.first_wrong_step) : Value())
+      .hide("max_err_write_after", if_prefilled(trial.max_err_write_after))
+      .hide("wrong_rows_write_after", if_prefilled(trial.wrong_rows_write_after))
+      .hide("wrong_rows_write_first", if_prefilled(trial.wrong_rows_write_first))
+      .hide("blind_rows_write_first", if_prefilled(trial.blind_rows_write_first))
+      .hide("max_live_pages", pages)
+      .hide("most_live_pages_bound", most_live_pages(o.W, options.page))
+      .hide("live_slots", pages * options.page)
+      .hide("repro", repro(options));
   report::Table table;
   table.name = "trial";
-  for (const char* key :
-       {"window", "steps", "prefill", "chunk", "page", "seed", "max_err_ring", "ring_is_right",
-        "max_err_slot_rope", "first_wrong_step", "max_err_write_after", "wrong_rows_write_after",
-        "wrong_rows_write_first", "blind_rows_write_first", "max_live_pages",
-        "most_live_pages_bound", "live_slots", "repro"}) {
-    table.columns.push_back(report::machine_column(key));
-  }
-  const Index pages = max_live_pages(options);
-  std::string repro = fmt::format("swa ring-sim --W {} --steps {} --page {} --seed {}", o.W,
-                                  o.steps, options.page, o.seed);
-  if (prefilled) repro += fmt::format(" --prefill {} --chunk {}", o.prefill, o.chunk);
-  table.rows.push_back(
-      {o.W, o.steps, o.prefill, if_prefilled(o.chunk), options.page, fmt::format("{}", o.seed),
-       trial.max_err_ring, trial.ring_is_right, trial.max_err_slot_rope,
-       trial.first_wrong_step ? Value(*trial.first_wrong_step) : Value(),
-       if_prefilled(trial.max_err_write_after), if_prefilled(trial.wrong_rows_write_after),
-       if_prefilled(trial.wrong_rows_write_first), if_prefilled(trial.blind_rows_write_first),
-       pages, most_live_pages(o.W, options.page), pages * options.page, repro});
+  append(table, record);
   return table;
 }
 
@@ -113,11 +126,13 @@ report::Lines findings(const RingTrial& trial, const Options& options) {
             ? fmt::format("wrong from step {} on", *trial.first_wrong_step)
             : std::string("right so far: no slot differs from its position, or one key alone")));
   }
-  const Index pages = max_live_pages(options);
+  const Index pages = max_live_pages(options), tight = most_live_pages(o.W, options.page);
+  const Index loose = (o.W - 1) / options.page + 2;
   out.push_back(fmt::format(
-      "pages of {}, freed outside the window: at most {} live ({} token slots for a window of {}); "
-      "bound ceil((W - 1) / page) + 1 = {}",
-      options.page, pages, pages * options.page, o.W, most_live_pages(o.W, options.page)));
+      "pages of {}, freed outside the window: at most {} live ({} token slots for a window of {})",
+      options.page, pages, pages * options.page, o.W));
+  out.push_back(fmt::format("  bounds: ceil((W - 1) / page) + 1 = {}, ceil(W / page) + 1 = {}{}",
+                            tight, loose, loose > tight ? ", one too many here" : ""));
   return lines;
 }
 
@@ -155,6 +170,7 @@ std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
     o.steps = cli::parse_count(steps.name, steps.text);
     o.prefill = cli::parse_count(prefill.name, prefill.text, {0, kMaxIndex});
     o.chunk = chunk.given() ? cli::parse_count(chunk.name, chunk.text) : o.prefill;
+    if (o.prefill > 0) o.chunk = smaller(o.chunk, o.prefill);
     if (chunk.given() && o.prefill == 0) {
       throw UsageError("--chunk has no prefill to cut", "give --prefill too");
     }

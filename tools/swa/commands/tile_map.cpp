@@ -7,6 +7,7 @@
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
 #include "commands/drawing.hpp"
+#include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "mask/conventions.hpp"
 #include "model/model.hpp"
@@ -24,14 +25,6 @@ struct Options {
   std::string reach;  // a stack such as LLLG; empty: none
 };
 
-// W, left and right of a window as cells of a row; null where it has none.
-report::Value width_cell(const Window& window) {
-  return window.kind == Window::Kind::causal ? report::Value(window.width) : report::Value();
-}
-report::Value side_cell(const Side& side) {
-  return side.bounded ? report::Value(side.reach) : report::Value();
-}
-
 // The dtype is always named: it changes the bytes, and its default here is not that of a Problem.
 std::string repro(Problem p, TileShape tile) {
   const std::string dtype(name(p.dtype));
@@ -40,89 +33,71 @@ std::string repro(Problem p, TileShape tile) {
                      tile.BN, dtype);
 }
 
+report::Record map_record(const Problem& p, TileShape tile, const Options& options,
+                          const ProblemColumns& columns) {
+  const Mask mask = p.mask();
+  const Index visible = visible_pairs(mask);
+  const TileCounts counts = count_tiles(mask, tile);
+  const Work work = work_of(mask, tile, counts.visited, p.head_dim, p.head_dim, bytes(p.dtype));
+  report::Record record;
+  add_mask(record, p, columns);
+  record.add({"BM", "BM"}, tile.BM)
+      .add({"BN", "BN"}, tile.BN)
+      .add({"full", "full"}, counts.full)
+      .add({"partial", "partial"}, counts.partial)
+      .add({"empty", "empty"}, counts.empty)
+      .add({"skipped", "skipped"}, counts.skipped)
+      .add({"visited", "visited"}, counts.visited)
+      .add({"sparsity", "sparsity", ".2f", report::Show::everywhere, "%"},
+           sparsity_percent(mask, tile, counts.visited))
+      .add({"useful_fraction", "useful", ".3f"}, useful_fraction(visible, tile, counts.visited))
+      .add({"partial_max_per_query_tile", "partial/query tile"}, counts.partial_max_per_query_tile)
+      .add({"visible_pairs", "visible pairs"}, visible)
+      .hide("head_dim", p.head_dim)
+      .hide("dtype", std::string(name(p.dtype)))
+      .hide("useful_flops", work.useful_flops)
+      .hide("issued_flops", work.issued_flops)
+      .hide("least_bytes", work.least_bytes)
+      .hide("walked_bytes", work.walked_bytes)
+      .hide("repro", repro(p, tile));
+  if (options.show) record.hide("tiles", draw_tiles(mask, tile).lines);
+  if (options.show_mask) record.hide("mask", draw_mask(mask).lines);
+  return record;
+}
+
 report::Table map_table(const Options& options) {
-  const auto machine = report::Show::machine;
-  bool any_sinks = false;
-  for (const Problem& p : options.problems) any_sinks = any_sinks || p.sinks > 0;
+  const ProblemColumns columns(options.problems);
   report::Table table;
-  table.columns = {{"n_q", "n_q"},
-                   {"n_k", "n_k"},
-                   {"window", "W"},
-                   report::machine_column("left"),
-                   report::machine_column("right"),
-                   {"sinks", "sinks", "", any_sinks ? report::Show::everywhere : machine, ""},
-                   report::machine_column("anchor"),
-                   {"BM", "BM"},
-                   {"BN", "BN"},
-                   {"full", "full"},
-                   {"partial", "partial"},
-                   {"empty", "empty"},
-                   {"skipped", "skipped"},
-                   {"visited", "visited"},
-                   {"sparsity", "sparsity", ".2f", report::Show::everywhere, "%"},
-                   {"useful_fraction", "useful", ".3f"},
-                   {"partial_max_per_query_tile", "partial/query tile"},
-                   {"visible_pairs", "visible pairs"},
-                   report::machine_column("head_dim"),
-                   report::machine_column("dtype"),
-                   report::machine_column("useful_flops"),
-                   report::machine_column("issued_flops"),
-                   report::machine_column("least_bytes"),
-                   report::machine_column("walked_bytes"),
-                   report::machine_column("repro")};
   for (const Problem& p : options.problems) {
-    for (const TileShape& tile : options.tiles) {
-      const Mask mask = p.mask();
-      const TileCounts counts = count_tiles(mask, tile);
-      const Index visible = visible_pairs(mask);
-      const Work work = work_of(mask, tile, counts.visited, p.head_dim, p.head_dim, bytes(p.dtype));
-      table.rows.push_back({p.n_q,
-                            p.n_k,
-                            width_cell(p.window),
-                            side_cell(p.window.reach_left()),
-                            side_cell(p.window.reach_right()),
-                            p.sinks,
-                            std::string(p.anchor == Anchor::top_left ? "top-left" : "bottom-right"),
-                            tile.BM,
-                            tile.BN,
-                            counts.full,
-                            counts.partial,
-                            counts.empty,
-                            counts.skipped,
-                            counts.visited,
-                            sparsity_percent(mask, tile, counts.visited),
-                            useful_fraction(visible, tile, counts.visited),
-                            counts.partial_max_per_query_tile,
-                            visible,
-                            p.head_dim,
-                            std::string(name(p.dtype)),
-                            work.useful_flops,
-                            work.issued_flops,
-                            work.least_bytes,
-                            work.walked_bytes,
-                            repro(p, tile)});
-    }
+    for (const TileShape& tile : options.tiles)
+      append(table, map_record(p, tile, options, columns));
   }
   return table;
+}
+
+Index first_dependence_of(const std::string& stack, const Problem& p) {
+  try {
+    return first_dependence(stack, p.window.width, p.n_k);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--reach {}: {}", stack, error.what()), error.remedy());
+  }
 }
 
 // How far back a stack of layers depends, for a window and a length.
 report::Table reach_table(const Options& options) {
   report::Table table;
   table.name = "reach";
-  table.columns = {{"stack", "stack"},
-                   {"window", "W"},
-                   {"n", "n"},
-                   {"first_dependence", "last token depends on positions >="},
-                   {"span", "span"}};
   for (const Problem& p : options.problems) {
-    if (p.window.kind == Window::Kind::band || p.sinks > 0 || p.n_q != p.n_k) {
-      throw UsageError("--reach takes a causal window over one sequence",
-                       "give --nq and --W alone");
-    }
-    const bool local = p.window.kind == Window::Kind::causal;
-    const Index first = first_dependence(options.reach, local ? p.window.width : p.n_k, p.n_k);
-    table.rows.push_back({options.reach, width_cell(p.window), p.n_k, first, p.n_k - first});
+    const Index first = first_dependence_of(options.reach, p);
+    report::Record record;
+    record.add({"stack", "stack"}, options.reach)
+        .add({"window", "W"}, p.window.width)
+        .add({"n", "n"}, p.n_k)
+        .add({"first_dependence", "last token depends on positions >="}, first)
+        .add({"span", "span"}, p.n_k - first)
+        .hide("repro", fmt::format("swa tile-map --reach {} --W {} --nq {}", options.reach,
+                                   p.window.width, p.n_q));
+    append(table, record);
   }
   return table;
 }
@@ -195,8 +170,19 @@ std::unique_ptr<cli::Command> tile_map(CLI::App& app) {
     options.show_mask = show_mask.given();
     if (reach.given()) {
       if (reach.text.empty()) throw UsageError("--reach has no value", "such as --reach LLLG");
-      if (options.show || options.show_mask || BM.given() || BN.given()) {
-        throw UsageError("--reach has no tiles", "leave --show, --show-mask, --BM and --BN out");
+      for (const cli::Option* other : {&BM, &BN, &head_dim, &dtype, &show, &show_mask}) {
+        if (other->given()) {
+          throw UsageError(
+              fmt::format("{} means nothing to --reach, which has no tiles", other->name),
+              "it takes --W and the length of one sequence, --nq");
+        }
+      }
+      for (const Problem& p : options.problems) {
+        if (p.window.kind != Window::Kind::causal || p.sinks > 0 || p.n_q != p.n_k ||
+            p.anchor != Anchor::bottom_right) {
+          throw UsageError("--reach needs one causal window, --W, over one sequence",
+                           "such as --reach LLLG --W 4 --nq 64");
+        }
       }
       options.reach = reach.text;
     }

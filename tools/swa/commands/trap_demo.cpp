@@ -8,6 +8,7 @@
 #include "cli/problem_options.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
+#include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "verify/ring_trial.hpp"
 #include "verify/traps.hpp"
@@ -38,12 +39,32 @@ struct Trap {
 constexpr const char* kAsPredicted = "as predicted";
 constexpr const char* kUnexpected = "UNEXPECTED";
 
-Value verdict(bool ok) {
-  return std::string(ok ? kAsPredicted : kUnexpected);
+Value or_null(const std::optional<Index>& value) {
+  return value ? Value(*value) : Value();
 }
 
-Value window_cell(const Window& window) {
-  return window.kind == Window::Kind::causal ? Value(window.width) : Value(std::string("none"));
+// The command that shows one row again.
+std::string repro(const Setting& s, const std::string& trap, const Window& window) {
+  const bool causal = window.kind == Window::Kind::causal;
+  std::string line = fmt::format("swa trap-demo {} --W {} --n {} --head-dim {} --seed {}", trap,
+                                 causal ? fmt::format("{}", window.width) : std::string("none"),
+                                 s.n, s.head_dim, s.seed);
+  if (s.chunk > 0) line += fmt::format(" --chunk {}", s.chunk);
+  if (trap == "nan") {
+    line += fmt::format(" --BM {} --BN {} --order {} --guard {}", s.tiled.tile.BM, s.tiled.tile.BN,
+                        s.tiled.walk == Walk::forward ? "forward" : "reverse",
+                        s.tiled.guard ? "on" : "off");
+  }
+  return line;
+}
+
+// What closes every record.
+void finish(report::Record& record, const Setting& s, const std::string& trap, const Window& window,
+            bool ok) {
+  record.hide("head_dim", s.head_dim)
+      .hide("seed", seed_cell(s.seed))
+      .add({"verdict", "verdict"}, std::string(ok ? kAsPredicted : kUnexpected))
+      .hide("repro", repro(s, trap, window));
 }
 
 Index width_of(const Window& window, const std::string& trap) {
@@ -52,15 +73,17 @@ Index width_of(const Window& window, const std::string& trap) {
                    "give a number of keys, such as --W 128");
 }
 
-void require_room(Index n, Index head_dim) {
+void require_room(const Setting& s) {
   Problem p;
-  p.n_q = p.n_k = n;
-  p.head_dim = head_dim;
-  cli::require_memory(3 * oracle_bytes(p), fmt::format("a sequence of {} tokens", n));
+  p.n_q = p.n_k = s.n;
+  p.head_dim = s.head_dim;
+  p.dtype = Dtype::fp64;
+  cli::require_memory(3 * oracle_bytes(p) + tiled_bytes(p, s.tiled.tile),
+                      fmt::format("a sequence of {} tokens", s.n));
 }
 
 bool show_nan(const Setting& s, report::Report& report) {
-  require_room(s.n, s.head_dim);
+  require_room(s);
   report::Table table;
   table.name = "nan";
   const std::string walked = s.tiled.walk == Walk::forward ? "forward" : "reverse";
@@ -68,16 +91,6 @@ bool show_nan(const Setting& s, report::Report& report) {
       fmt::format("nan: tiled forward in fp64, {} x {} tiles walked {}, {}; {} queries on {} keys",
                   s.tiled.tile.BM, s.tiled.tile.BN, walked, s.tiled.guard ? "guard on" : "no guard",
                   s.chunk > 0 ? s.chunk : s.n, s.n);
-  table.columns = {{"window", "W"},
-                   {"nan_rows", "NaN rows"},
-                   {"predicted_nan_rows", "predicted"},
-                   {"first_nan_row", "first"},
-                   {"max_err_other_rows", "max err on other rows", ".2e"},
-                   {"guarded_nan_rows", "with guard"},
-                   {"guarded_max_err", "max err", ".2e"},
-                   {"reverse_nan_rows", "reverse walk"},
-                   {"reverse_predicted_nan_rows", "predicted"},
-                   {"verdict", "verdict"}};
   bool all = true, reverse_is_safe = true;
   for (const Window& window : s.windows) {
     Problem p;
@@ -100,11 +113,21 @@ bool show_nan(const Setting& s, report::Report& report) {
     reverse_is_safe = reverse_is_safe && reversed.nan_rows == 0;
     // With every row lost there is no other row to measure.
     const bool some_left = found.nan_rows < p.n_q;
-    table.rows.push_back({window_cell(window), found.nan_rows, found.predicted_nan_rows,
-                          found.first_nan_row ? Value(*found.first_nan_row) : Value(),
-                          some_left ? Value(found.max_err_other_rows) : Value(), guarded.nan_rows,
-                          guarded.max_err_other_rows, reversed.nan_rows,
-                          reversed.predicted_nan_rows, verdict(ok)});
+    report::Record record;
+    record.add({"window", "W", "", report::Show::everywhere, "", "none"}, window_cell(window))
+        .add({"nan_rows", "NaN rows"}, found.nan_rows)
+        .add({"predicted_nan_rows", "predicted"}, found.predicted_nan_rows)
+        .add({"first_nan_row", "first"}, or_null(found.first_nan_row))
+        .add({"max_err_other_rows", "max err on other rows", ".2e"},
+             some_left ? Value(found.max_err_other_rows) : Value())
+        .add({"guarded_nan_rows", "with guard"}, guarded.nan_rows)
+        .add({"guarded_max_err", "max err", ".2e"}, guarded.max_err_other_rows)
+        .add({"reverse_nan_rows", "reverse walk"}, reversed.nan_rows)
+        .add({"reverse_predicted_nan_rows", "predicted"}, reversed.predicted_nan_rows)
+        .hide("n_q", p.n_q)
+        .hide("n_k", p.n_k);
+    finish(record, s, "nan", window, ok);
+    append(table, record);
   }
   report.blocks.push_back(table);
   report.blocks.push_back(report::Lines{
@@ -118,27 +141,27 @@ bool show_nan(const Setting& s, report::Report& report) {
 }
 
 bool show_off_by_one(const Setting& s, report::Report& report) {
-  require_room(s.n, s.head_dim);
+  require_room(s);
   report::Table table;
   table.name = "off-by-one";
   table.title = fmt::format(
       "off-by-one: W passed as FlashAttention's left count sees W + 1 keys; {} tokens in fp64",
       s.n);
-  table.columns = {{"window", "W"},
-                   {"max_err", "max err of (W, 0)", ".3e"},
-                   {"rows_affected", "rows affected"},
-                   {"rows_predicted", "predicted"},
-                   {"n", "of"},
-                   {"max_err_converted", "max err of (W - 1, 0)", ".3e"},
-                   {"verdict", "verdict"}};
   bool all = true;
   for (const Window& window : s.windows) {
     const Index W = width_of(window, "off-by-one");
     const OffByOneTrial trial = run_off_by_one_trial(s.n, s.head_dim, W, s.seed);
     const bool ok = trial.rows_affected == trial.rows_predicted && trial.max_err_converted == 0;
     all = all && ok;
-    table.rows.push_back({W, trial.max_err, trial.rows_affected, trial.rows_predicted, s.n,
-                          trial.max_err_converted, verdict(ok)});
+    report::Record record;
+    record.add({"window", "W"}, W)
+        .add({"max_err", "max err of (W, 0)", ".3e"}, trial.max_err)
+        .add({"rows_affected", "rows affected"}, trial.rows_affected)
+        .add({"rows_predicted", "predicted"}, trial.rows_predicted)
+        .add({"n", "of"}, s.n)
+        .add({"max_err_converted", "max err of (W - 1, 0)", ".3e"}, trial.max_err_converted);
+    finish(record, s, "off-by-one", window, ok);
+    append(table, record);
   }
   report.blocks.push_back(table);
   report.blocks.push_back(
@@ -149,23 +172,12 @@ bool show_off_by_one(const Setting& s, report::Report& report) {
 }
 
 bool show_alignment(const Setting& s, report::Report& report) {
-  if (s.chunk > s.n) {
-    throw UsageError(fmt::format("--chunk {} is longer than the {} tokens in all", s.chunk, s.n),
-                     "ask for a larger --n or a smaller --chunk");
-  }
-  require_room(s.n, s.head_dim);
+  require_room(s);
   report::Table table;
   table.name = "alignment";
   table.title = fmt::format(
       "alignment: the last {} of {} tokens as queries, masked as if they were the first", s.chunk,
       s.n);
-  table.columns = {{"window", "W"},
-                   {"chunk", "chunk"},
-                   {"max_err_top_left", "max err top-left", ".3e"},
-                   {"max_err_bottom_right", "max err bottom-right", ".3e"},
-                   {"keys_seen_top_left", "decode keys top-left"},
-                   {"keys_seen_bottom_right", "decode keys bottom-right"},
-                   {"verdict", "verdict"}};
   bool all = true;
   for (const Window& window : s.windows) {
     const Index W = width_of(window, "alignment");
@@ -174,8 +186,16 @@ bool show_alignment(const Setting& s, report::Report& report) {
     const bool shows = (trial.max_err_top_left > 0) == (s.chunk < s.n);
     const bool ok = shows && trial.max_err_bottom_right == 0;
     all = all && ok;
-    table.rows.push_back({W, s.chunk, trial.max_err_top_left, trial.max_err_bottom_right,
-                          trial.keys_seen_top_left, trial.keys_seen_bottom_right, verdict(ok)});
+    report::Record record;
+    record.add({"window", "W"}, W)
+        .add({"chunk", "chunk"}, s.chunk)
+        .hide("n", s.n)
+        .add({"max_err_top_left", "max err top-left", ".3e"}, trial.max_err_top_left)
+        .add({"max_err_bottom_right", "max err bottom-right", ".3e"}, trial.max_err_bottom_right)
+        .add({"keys_seen_top_left", "decode keys top-left"}, trial.keys_seen_top_left)
+        .add({"keys_seen_bottom_right", "decode keys bottom-right"}, trial.keys_seen_bottom_right);
+    finish(record, s, "alignment", window, ok);
+    append(table, record);
   }
   report.blocks.push_back(table);
   report.blocks.push_back(report::Lines{
@@ -189,13 +209,6 @@ bool show_rope_slot(const Setting& s, report::Report& report) {
   table.name = "rope-slot";
   table.title = fmt::format(
       "rope-slot: {} decode steps through a ring of W slots, keys rotated at read by slot", s.n);
-  table.columns = {{"window", "W"},
-                   {"steps", "steps"},
-                   {"max_err_slot_rope", "max err by slot", ".2e"},
-                   {"first_wrong_step", "first wrong step"},
-                   {"predicted_first_wrong_step", "predicted"},
-                   {"max_err_ring", "max err by position", ".2e"},
-                   {"verdict", "verdict"}};
   bool all = true;
   for (const Window& window : s.windows) {
     RingTrialOptions options;
@@ -206,13 +219,19 @@ bool show_rope_slot(const Setting& s, report::Report& report) {
     cli::require_memory(ring_trial_bytes(options), fmt::format("a ring of {} slots", options.W));
     const RingTrial trial = run_ring_trial(options, {});
     // A ring of one slot holds one key, and one key alone has weight 1 however it is rotated.
-    const std::optional<Index> predicted =
-        options.W > 1 && options.W < s.n ? std::optional(options.W) : std::nullopt;
+    std::optional<Index> predicted;
+    if (options.W > 1 && options.W < s.n) predicted = options.W;
     const bool ok = trial.first_wrong_step == predicted && trial.ring_is_right;
     all = all && ok;
-    const auto step = [](const std::optional<Index>& t) { return t ? Value(*t) : Value(); };
-    table.rows.push_back({options.W, s.n, trial.max_err_slot_rope, step(trial.first_wrong_step),
-                          step(predicted), trial.max_err_ring, verdict(ok)});
+    report::Record record;
+    record.add({"window", "W"}, options.W)
+        .add({"steps", "steps"}, s.n)
+        .add({"max_err_slot_rope", "max err by slot", ".2e"}, trial.max_err_slot_rope)
+        .add({"first_wrong_step", "first wrong step"}, or_null(trial.first_wrong_step))
+        .add({"predicted_first_wrong_step", "predicted"}, or_null(predicted))
+        .add({"max_err_ring", "max err by position", ".2e"}, trial.max_err_ring);
+    finish(record, s, "rope-slot", window, ok);
+    append(table, record);
   }
   report.blocks.push_back(table);
   report.blocks.push_back(report::Lines{
@@ -306,6 +325,11 @@ struct TrapOptions {
     if (head_dim.given()) s.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 16});
     if (window.given()) s.windows = cli::parse_windows(window);
     if (chunk.given()) s.chunk = cli::parse_count(chunk.name, chunk.text);
+    if (s.chunk > s.n) {
+      throw UsageError(fmt::format("{} {} is longer than the {} tokens in all",
+                                   chunk.given() ? "--chunk" : "the chunk of", s.chunk, s.n),
+                       "give a larger --n, or a smaller --chunk");
+    }
     if (seed.given()) s.seed = cli::parse_seed(seed.name, seed.text);
     s.tiled.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
     if (cli::parse_choice(order.name, order.text, {"forward", "reverse"}) == "reverse") {

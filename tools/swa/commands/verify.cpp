@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/data.hpp"
 #include "cli/memory.hpp"
@@ -9,10 +10,12 @@
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
+#include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
 #include "mask/conventions.hpp"
 #include "problem/words.hpp"
+#include "reference/tiled.hpp"
 #include "terminal/progress.hpp"
 #include "verify/comparison.hpp"
 #include "verify/kernel.hpp"
@@ -29,8 +32,8 @@ struct Options {
 // One kernel's verdict on one problem.
 struct Verdict {
   std::string kernel;
-  std::string status;  // pass, fail, unsupported or error
-  std::string reason;  // of unsupported and error
+  std::string status;  // pass, fail, mistrusted, unsupported or error
+  std::string reason;  // of the last three
   Comparison output, lse;
 };
 
@@ -47,120 +50,61 @@ Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs
     verdict.output = compare_output(problem, oracle, got.out);
     verdict.lse = compare_lse(problem, oracle, got.lse);
     verdict.status = verdict.output.pass() && verdict.lse.pass() ? "pass" : "fail";
+    if (verdict.status == "pass" && verdict.output.vacuous > 0) {
+      verdict.status = "mistrusted";
+      verdict.reason = fmt::format(
+          "{} elements have a bound so wide that any output passes: the "
+          "scores are too large for their type",
+          verdict.output.vacuous);
+    }
   } catch (const Error& error) {
     verdict.reason = error.what();
   }
   return verdict;
 }
 
-// Which columns of the table people see: those that tell the cases apart, and the usual ones.
-struct Shown {
-  bool name = false, batch = false, heads = false, head_dim = false, sinks = false, band = false,
-       dtype = false;
-
-  explicit Shown(const std::vector<Case>& cases) {
-    const Problem usual;
-    for (const Case& c : cases) {
-      const Problem& p = c.problem;
-      name = name || !c.name.empty();
-      batch = batch || p.batch != usual.batch;
-      heads = heads || p.heads_q != usual.heads_q;
-      head_dim = head_dim || p.head_dim != usual.head_dim;
-      sinks = sinks || p.sinks != usual.sinks;
-      band = band || p.window.kind == Window::Kind::band;
-      dtype = dtype || p.dtype != cases.front().problem.dtype;
-    }
-  }
-};
-
-report::Table empty_table(const Shown& shown) {
-  using report::Show;
-  const auto when = [](bool visible) { return visible ? Show::everywhere : Show::machine; };
-  report::Table table;
-  table.columns = {{"case", "case", "", when(shown.name), ""},
-                   {"kernel", "kernel"},
-                   {"n_q", "n_q"},
-                   {"n_k", "n_k"},
-                   {"window", "W", "", when(!shown.band), ""},
-                   {"left", "left", "", when(shown.band), ""},
-                   {"right", "right", "", when(shown.band), ""},
-                   {"sinks", "sinks", "", when(shown.sinks), ""},
-                   {"batch", "batch", "", when(shown.batch), ""},
-                   {"heads_q", "heads", "", when(shown.heads), ""},
-                   {"heads_kv", "kv heads", "", when(shown.heads), ""},
-                   {"head_dim", "head_dim", "", when(shown.head_dim), ""},
-                   {"dtype", "dtype", "", when(shown.dtype), ""},
-                   report::machine_column("anchor"),
-                   report::machine_column("seed"),
-                   {"status", "status"},
-                   {"max_err", "max err", ".2e"},
-                   {"bound", "bound", ".2e"},
-                   {"worst", "worst at (b, h, row, d)"},
-                   report::machine_column("expected"),
-                   report::machine_column("got"),
-                   report::machine_column("largest_err"),
-                   {"nonfinite", "NaN/Inf"},
-                   {"mismatches", "mismatches"},
-                   report::machine_column("elements"),
-                   report::machine_column("first_mismatch"),
-                   report::machine_column("lse_max_err"),
-                   report::machine_column("lse_bound"),
-                   report::machine_column("lse_mismatches"),
-                   report::machine_column("tolerance"),
-                   report::machine_column("reason"),
-                   report::machine_column("repro")};
-  return table;
-}
-
 report::Value position(const std::array<Index, 4>& index) {
   return report::Numbers(index.begin(), index.end());
 }
 
-// A seed may pass what a signed 64-bit number holds; then its digits.
-report::Value seed_cell(std::uint64_t seed) {
-  if (seed <= static_cast<std::uint64_t>(kMaxIndex)) return static_cast<Index>(seed);
-  return fmt::format("{}", seed);
+// Rows of one head that see no key: their output is 0 and their lse -inf.
+Index rows_without_keys(const Mask& mask) {
+  Index rows = 0;
+  for (Index row = 0; row < mask.n_q; ++row) rows += keys_of_row(mask, row).size() == 0;
+  return rows;
 }
 
-std::vector<report::Value> row_of(const Case& c, const Verdict& v, const std::string& repro) {
+report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& columns,
+                         const std::string& repro) {
   using report::Value;
-  const Problem& p = c.problem;
-  const auto reach = [](const Side& side) { return side.bounded ? Value(side.reach) : Value(); };
-  const bool ran = v.status == "pass" || v.status == "fail";
+  const bool ran = v.status == "pass" || v.status == "fail" || v.status == "mistrusted";
   const auto if_ran = [ran](const Value& value) { return ran ? value : Value(); };
-  const bool causal = p.window.kind == Window::Kind::causal;
-  return {c.name,
-          v.kernel,
-          p.n_q,
-          p.n_k,
-          causal ? Value(p.window.width) : Value(),
-          reach(p.window.reach_left()),
-          reach(p.window.reach_right()),
-          p.sinks,
-          p.batch,
-          p.heads_q,
-          p.heads_kv,
-          p.head_dim,
-          std::string(name(p.dtype)),
-          std::string(p.anchor == Anchor::top_left ? "top-left" : "bottom-right"),
-          seed_cell(p.seed),
-          v.status,
-          if_ran(v.output.error),
-          if_ran(v.output.bound),
-          if_ran(position(v.output.worst)),
-          if_ran(v.output.expected),
-          if_ran(v.output.got),
-          if_ran(v.output.largest_error),
-          if_ran(v.output.nonfinite),
-          if_ran(v.output.mismatches),
-          if_ran(v.output.elements),
-          v.output.first_mismatch ? position(*v.output.first_mismatch) : Value(),
-          if_ran(v.lse.error),
-          if_ran(v.lse.bound),
-          if_ran(v.lse.mismatches),
-          Tolerance(p).formula(),
-          v.reason,
-          repro};
+  report::Record record;
+  record
+      .add({"case", "case", "", c.name.empty() ? report::Show::machine : report::Show::everywhere},
+           c.name)
+      .add({"kernel", "kernel"}, v.kernel);
+  add_mask(record, c.problem, columns);
+  add_rest(record, c.problem, columns);
+  record.add({"status", "status"}, v.status)
+      .add({"max_err", "max err", ".2e"}, if_ran(v.output.error))
+      .add({"bound", "bound", ".2e"}, if_ran(v.output.bound))
+      .add({"worst", "worst at (b, h, row, d)"}, if_ran(position(v.output.worst)))
+      .hide("expected", if_ran(v.output.expected))
+      .hide("got", if_ran(v.output.got))
+      .add({"nonfinite", "NaN/Inf"}, if_ran(v.output.nonfinite))
+      .add({"mismatches", "mismatches"}, if_ran(v.output.mismatches))
+      .hide("elements", if_ran(v.output.elements))
+      .hide("first_mismatch",
+            v.output.first_mismatch ? position(*v.output.first_mismatch) : Value())
+      .hide("lse_max_err", if_ran(v.lse.error))
+      .hide("lse_bound", if_ran(v.lse.bound))
+      .add({"lse_mismatches", "lse mismatches"}, if_ran(v.lse.mismatches))
+      .hide("rows_without_keys", rows_without_keys(c.problem.mask()))
+      .hide("tolerance", Tolerance(c.problem).formula())
+      .hide("reason", v.reason.empty() ? Value() : Value(v.reason))
+      .hide("repro", repro);
+  return record;
 }
 
 std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel) {
@@ -171,12 +115,8 @@ std::string repro_line(const Options& options, const Problem& problem, const std
   return line + " --kernel " + kernel;
 }
 
-// The problem's tensors, the oracle's, and those of the tiled kernel: inputs and outputs once more
-// in its own type, and a tile of scores for each thread.
 void require_memory_for(const Problem& p, TileShape tile) {
-  const double scores = static_cast<double>(smaller(tile.BM, p.n_q)) *
-                        static_cast<double>(smaller(tile.BN, p.n_k)) * 8 * 64;
-  cli::require_memory(2 * oracle_bytes(p) + scores,
+  cli::require_memory(oracle_bytes(p) + tiled_bytes(p, tile),
                       fmt::format("the problem '{}'", swa::options(p)));
 }
 
@@ -187,6 +127,10 @@ report::Lines preamble(const Options& options) {
   const Problem& first = options.cases.front().problem;
   if (options.cases.size() == 1)
     lines.lines.push_back("mask:  " + describe(first.window, first.sinks));
+  if (const Index rows = rows_without_keys(first.mask()); options.cases.size() == 1 && rows > 0) {
+    lines.lines.push_back(fmt::format("rows:  {} of {} see no key: output 0, lse {}", rows,
+                                      first.n_q, first.sink_logits ? "the sink logit" : "-inf"));
+  }
   lines.lines.push_back("bound: " + Tolerance(first).formula() +
                         (options.cases.size() == 1 ? "" : " (first case)"));
   lines.lines.push_back(
@@ -199,7 +143,10 @@ cli::Outcome run(const Options& options) {
   for (const Case& c : options.cases) require_memory_for(c.problem, options.tile);
   Index passed = 0, failed = 0, unsupported = 0;
   report::Lines failures;
-  report::Table table = empty_table(Shown(options.cases));
+  std::vector<Problem> problems;
+  for (const Case& c : options.cases) problems.push_back(c.problem);
+  const ProblemColumns columns(problems);
+  report::Table table;
   {
     terminal::Progress progress("verify", options.cases.size());
     std::size_t done = 0;
@@ -210,12 +157,15 @@ cli::Outcome run(const Options& options) {
       for (const Kernel& kernel : options.kernels) {
         const Verdict verdict = judge(kernel, c.problem, inputs, expected);
         const std::string repro = repro_line(options, c.problem, kernel.name);
-        table.rows.push_back(row_of(c, verdict, repro));
+        append(table, record_of(c, verdict, columns, repro));
         passed += verdict.status == "pass";
         unsupported += verdict.status == "unsupported";
-        if (verdict.status != "fail" && verdict.status != "error") continue;
+        if (verdict.status == "pass" || verdict.status == "unsupported") continue;
         ++failed;
         failures.lines.push_back("  " + repro);
+        if (!verdict.reason.empty()) {
+          failures.lines.push_back(fmt::format("    {}: {}", verdict.status, verdict.reason));
+        }
       }
     }
   }
@@ -229,9 +179,9 @@ cli::Outcome run(const Options& options) {
   outcome.report.blocks = {preamble(options), table};
   failures.lines.insert(
       failures.lines.begin(),
-      failed == 0
-          ? fmt::format("{} of {} passed", passed, table.rows.size())
-          : fmt::format("{} of {} failed; to run one of them again:", failed, table.rows.size()));
+      failed == 0 ? fmt::format("{} of {} passed", passed, table.rows.size())
+                  : fmt::format("{} of {} did not pass; to run one of them again:", failed,
+                                table.rows.size()));
   outcome.report.blocks.push_back(failures);
   outcome.status = failed == 0 ? 0 : 1;
   return outcome;
@@ -244,13 +194,15 @@ std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
   for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
   std::vector<Kernel> chosen;
   for (const std::string& pattern : cli::split(option.name, option.text)) {
-    const auto before = chosen.size();
+    bool any = false;
     for (const Kernel& kernel : all) {
+      if (!matches(pattern, kernel.name)) continue;
+      any = true;
       const bool twice = std::any_of(chosen.begin(), chosen.end(),
                                      [&](const Kernel& c) { return c.name == kernel.name; });
-      if (!twice && matches(pattern, kernel.name)) chosen.push_back(kernel);
+      if (!twice) chosen.push_back(kernel);
     }
-    if (chosen.size() > before) continue;
+    if (any) continue;
     for (const std::string_view family : gpu_kernel_families()) {
       if (matches(family, pattern) || matches(pattern, family)) {
         throw CannotRun(
@@ -264,6 +216,13 @@ std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
                      cli::did_you_mean(pattern, names));
   }
   return chosen;
+}
+
+// Kernels hold these numbers in fp32.
+void require_fp32(const cli::Option& option, double value) {
+  if (std::abs(value) <= largest_finite(Dtype::fp32)) return;
+  throw UsageError(fmt::format("{} {} is more than fp32 holds", option.name, option.text),
+                   fmt::format("the largest value is {:.7g}", largest_finite(Dtype::fp32)));
 }
 
 // The options that state problems, and what they have no say in when a suite does.
@@ -314,8 +273,12 @@ struct ProblemOptions {
         throw UsageError(fmt::format("{} {} is not above 0", softcap.name, softcap.text),
                          "for no softcap leave the option out");
       }
+      require_fp32(softcap, sweep.base.softcap);
     }
-    if (scale.given()) sweep.base.scale = cli::parse_real(scale.name, scale.text);
+    if (scale.given()) {
+      sweep.base.scale = cli::parse_real(scale.name, scale.text);
+      require_fp32(scale, *sweep.base.scale);
+    }
     sweep.base.sink_logits = sink_logits.given();
     sweep.base.seed = cli::parse_seed(seed.name, seed.text);
     std::vector<Case> cases;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <utility>
 
 namespace swa::terminal {
@@ -16,7 +17,7 @@ Progress::Progress(std::string what, std::size_t total)
     : what_(std::move(what)), total_(total), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "{}", kEraseLine);
+  if (shown_) std::fputs(kEraseLine, stderr);
 }
 
 void Progress::update(std::size_t done, const std::string& next) {
@@ -29,7 +30,9 @@ void Progress::update(std::size_t done, const std::string& next) {
         elapsed.count() * static_cast<double>(total_ - done) / static_cast<double>(done);
     eta = fmt::format("{}:{:02}", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
   }
-  fmt::print(stderr, "{}{} {}/{}  ETA {}  {}", kEraseLine, what_, done, total_, eta, next);
+  const std::string line =
+      fmt::format("{}{} {}/{}  ETA {}  {}", kEraseLine, what_, done, total_, eta, next);
+  std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 

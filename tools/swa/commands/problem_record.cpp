@@ -1,0 +1,64 @@
+#include "commands/problem_record.hpp"
+
+#include <fmt/format.h>
+
+namespace swa::commands {
+namespace {
+
+report::Show when(bool visible) {
+  return visible ? report::Show::everywhere : report::Show::machine;
+}
+
+report::Value side_cell(const Side& side) {
+  return side.bounded ? report::Value(side.reach) : report::Value();
+}
+
+}  // namespace
+
+ProblemColumns::ProblemColumns(const std::vector<Problem>& problems) {
+  const Problem usual;
+  for (const Problem& p : problems) {
+    band = band || p.window.kind == Window::Kind::band;
+    sinks = sinks || p.sinks != usual.sinks;
+    anchor = anchor || p.anchor != usual.anchor;
+    batch = batch || p.batch != usual.batch;
+    heads = heads || p.heads_q != usual.heads_q || p.heads_kv != usual.heads_kv;
+    head_dim = head_dim || p.head_dim != usual.head_dim;
+    dtype = dtype || p.dtype != usual.dtype;
+  }
+}
+
+report::Value window_cell(const Window& window) {
+  return window.kind == Window::Kind::causal ? report::Value(window.width) : report::Value();
+}
+
+report::Value seed_cell(std::uint64_t seed) {
+  if (seed <= static_cast<std::uint64_t>(kMaxIndex)) return static_cast<Index>(seed);
+  return fmt::format("{}", seed);
+}
+
+void add_mask(report::Record& record, const Problem& p, const ProblemColumns& columns) {
+  record.add({"n_q", "n_q"}, p.n_q)
+      .add({"n_k", "n_k"}, p.n_k)
+      .add({"window", "W", "", when(!columns.band), "", "none"}, window_cell(p.window))
+      .add({"left", "left", "", when(columns.band), "", "none"}, side_cell(p.window.reach_left()))
+      .add({"right", "right", "", when(columns.band), "", "none"},
+           side_cell(p.window.reach_right()))
+      .add({"sinks", "sinks", "", when(columns.sinks)}, p.sinks)
+      .add({"anchor", "anchor", "", when(columns.anchor)},
+           std::string(p.anchor == Anchor::top_left ? "top-left" : "bottom-right"));
+}
+
+void add_rest(report::Record& record, const Problem& p, const ProblemColumns& columns) {
+  record.add({"batch", "batch", "", when(columns.batch)}, p.batch)
+      .add({"heads_q", "heads", "", when(columns.heads)}, p.heads_q)
+      .add({"heads_kv", "kv heads", "", when(columns.heads)}, p.heads_kv)
+      .add({"head_dim", "head_dim", "", when(columns.head_dim)}, p.head_dim)
+      .add({"dtype", "dtype", "", when(columns.dtype)}, std::string(name(p.dtype)))
+      .hide("scale", p.score_scale())
+      .hide("softcap", p.softcap > 0 ? report::Value(p.softcap) : report::Value())
+      .hide("sink_logits", p.sink_logits)
+      .hide("seed", seed_cell(p.seed));
+}
+
+}  // namespace swa::commands
