@@ -17,7 +17,7 @@ Index product(Index a, Index b) {
   const Wide exact = Wide{a} * b;
   if (exact > std::numeric_limits<Index>::max()) {
     throw UsageError("the cache would be larger than 2^63 bytes",
-                     "ask for a shorter context or a smaller batch");
+                    "ask for a shorter context or a smaller batch");
   }
   return static_cast<Index>(exact);
 }

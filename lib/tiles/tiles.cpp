@@ -15,7 +15,7 @@ constexpr Index kMaxQueryTiles = Index{1} << 26;
 
 Index narrow(Wide count, const char* what) {
   if (count > std::numeric_limits<Index>::max()) {
-    throw CannotRun(fmt::format("the number of {} passes 2^63", what), "ask for a smaller problem");
+    throw UsageError(fmt::format("the number of {} passes 2^63", what), "ask for a smaller problem");
   }
   return static_cast<Index>(count);
 }
@@ -47,7 +47,7 @@ Wide sum_of_clamped(Index first, Index count, Index top) {
 TileCounts count_tiles(const Mask& mask, TileShape tile) {
   const Index rows = query_tiles(mask, tile);
   if (rows > kMaxQueryTiles) {
-    throw CannotRun(
+    throw UsageError(
         fmt::format("{} rows in tiles of {} are {} query tiles, more than the 2^26 that "
                     "are counted one by one",
                     mask.n_q, tile.BM, rows),

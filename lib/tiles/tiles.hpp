@@ -91,10 +91,10 @@ struct TileCounts {
 };
 
 // Counts over all query tiles of one head, in O(query tiles).
-// Throws CannotRun where there are more than 2^26 of them, or where a count passes 2^63.
+// Throws UsageError where there are more than 2^26 of them, or where a count passes 2^63.
 TileCounts count_tiles(const Mask& mask, TileShape tile);
 
-// Pairs (row, key) that the mask lets through, in O(1). Throws CannotRun past 2^63 - 1.
+// Pairs (row, key) that the mask lets through, in O(1). Throws UsageError past 2^63 - 1.
 Index visible_pairs(const Mask& mask);
 // Keys that at least one row sees.
 Index live_keys(const Mask& mask);

@@ -8,6 +8,14 @@
 namespace swa {
 namespace {
 
+// Roundings of one score besides those of its dot product, each of at most M: scale 2, softcap 6,
+// the maximum subtracted and log2(e) folded in 6, the rescaling's arguments 4 (they telescope), and
+// 2 to spare.
+constexpr double kScoreSteps = 20;
+// 4 u for each exponential (2^-22 in fp32, what ex2.approx is specified to): the weight's own, and
+// one for each time the running maximum rises, 32 times at the most.
+constexpr double kExponentials = 4 * 33;
+
 bool is_16_bit(Dtype dtype) {
   return dtype == Dtype::bf16 || dtype == Dtype::fp16;
 }
@@ -27,7 +35,7 @@ std::string power_of_two(double x) {
 }  // namespace
 
 Tolerance::Tolerance(const Problem& p)
-    : work_(unit_roundoff(p.dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32)),
+    : work_(p.dtype == Dtype::fp64 ? 2 * unit_roundoff(Dtype::fp64) : unit_roundoff(Dtype::fp32)),
       weights_(is_16_bit(p.dtype) ? unit_roundoff(p.dtype) : 0),
       store_(unit_roundoff(p.dtype)),
       smallest_step_(smallest_normal(p.dtype) * unit_roundoff(p.dtype)),
@@ -35,7 +43,7 @@ Tolerance::Tolerance(const Problem& p)
       head_dim_(static_cast<double>(p.head_dim)) {}
 
 double Tolerance::score_error(double magnitude) const {
-  return ((head_dim_ + 16) * magnitude + 8) * work_;
+  return ((head_dim_ + kScoreSteps) * magnitude + kExponentials) * work_;
 }
 
 double Tolerance::relative(double magnitude) const {
@@ -52,9 +60,9 @@ double Tolerance::of_lse(double magnitude, double lse) const {
 
 std::string Tolerance::formula() const {
   const std::string u = power_of_two(work_);
-  return fmt::format("|error| <= (2 (e + {:g} * {}) + {}) A + {} |o|, e = ({:g} M + 8) * {}",
+  return fmt::format("|error| <= (2 (e + {:g} * {}) + {}) A + {} |o|, e = ({:g} M + {:g}) * {}",
                      depth_, u, weights_ == 0 ? std::string("0") : power_of_two(weights_),
-                     power_of_two(store_), head_dim_ + 16, u);
+                     power_of_two(store_), head_dim_ + kScoreSteps, kExponentials, u);
 }
 
 }  // namespace swa

@@ -12,8 +12,9 @@ namespace swa {
 //
 //   |error| <= (2 (e + D u) + u_p) A + u_o |o| + s
 //
-//   u    unit roundoff of scores, weights and sums (fp32: 2^-24, fp64: 2^-53)
-//   e    error of one score and its exponential: (head_dim + 16) u M + 8 u
+//   u    unit roundoff of scores, weights and sums: 2^-24 in fp32; 2^-52 in fp64, where the oracle
+//        computes in the same type and may be as wrong as the kernel
+//   e    relative error of one weight before it is normalised: ((head_dim + 20) M + 132) u
 //   M    Oracle::magnitude, the largest |score| that the row's norms allow
 //   D    additions and rescalings that one sum passes through: min(keys, 256) + keys / 16 + 1, for
 //        sums in tiles of 16 to 256 keys

@@ -29,7 +29,7 @@ struct Setup {
   std::map<std::string, std::string> environment =
       {};  // added to ours; SWA_DATA_DIR is not inherited
   Sink out = Sink::captured, err = Sink::captured;
-  double timeout = 60;  // seconds, then the program is killed
+  double timeout = kSanitized ? 300 : 60;  // seconds, then the program is killed
 };
 
 struct Finished {

@@ -38,12 +38,10 @@ struct Keys {
   Index count() const { return std::popcount(low) + std::popcount(high); }
 
   static Keys range(Index begin, Index end) {
-    const auto below = [](Index n) {
-      Keys keys;
-      keys.low = n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << larger(n, 0)) - 1;
-      keys.high = n <= 64 ? 0 : (std::uint64_t{1} << (n - 64)) - 1;
-      return keys;
+    const auto lowest = [](Index n) {  // of one word; shifting by 64 is undefined
+      return n >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << larger(n, 0)) - 1;
     };
+    const auto below = [&](Index n) { return Keys{lowest(n), lowest(n - 64)}; };
     const Keys upper = below(end), lower = below(begin);
     return {upper.low & ~lower.low, upper.high & ~lower.high};
   }

@@ -95,14 +95,14 @@ TEST_CASE("visible pairs at sizes past 2^32") {
   CHECK(visible_pairs(Mask::make(Window::global(), 0, 1, n, Anchor::bottom_right)) == n);
   CHECK(visible_pairs(square(Index{1} << 31, Window::global())) ==
         (Index{1} << 31) * ((Index{1} << 31) + 1) / 2);
-  CHECK_THROWS_AS(visible_pairs(square(n, Window::global())), CannotRun);
+  CHECK_THROWS_AS(visible_pairs(square(n, Window::global())), UsageError);
 }
 
 TEST_CASE("tile counts at sizes past 2^32") {
   const Index n = (Index{1} << 32) + 1;
   const TileCounts counts = count_tiles(square(n, Window::causal(4096)), {4096, 4096});
   CHECK(counts.visited == 2 * ceil_div(n, 4096) - 1);
-  CHECK_THROWS_AS(count_tiles(square(n, Window::causal(4096)), {1, 128}), CannotRun);
+  CHECK_THROWS_AS(count_tiles(square(n, Window::causal(4096)), {1, 128}), UsageError);
 }
 
 TEST_CASE("work: useful issued least and walked") {

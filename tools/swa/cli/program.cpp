@@ -79,6 +79,11 @@ class WordCheck {
     if (is_flag && has_value) {
       throw UsageError(fmt::format("{} takes no value", name), fmt::format("write {} alone", name));
     }
+    if (!word.starts_with("--") && word.size() > 2 && word[2] == '=') {
+      throw UsageError(fmt::format("{} takes its value without a =", name),
+                       fmt::format("write {} {}, or {}={}", name, word.substr(3),
+                                   option->get_name(), word.substr(3)));
+    }
     if (has_value && word.back() == '=') {
       throw UsageError(fmt::format("{} has no value", name), "write its value after it");
     }

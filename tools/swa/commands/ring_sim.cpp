@@ -170,9 +170,10 @@ std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
     o.steps = cli::parse_count(steps.name, steps.text);
     o.prefill = cli::parse_count(prefill.name, prefill.text, {0, kMaxIndex});
     o.chunk = chunk.given() ? cli::parse_count(chunk.name, chunk.text) : o.prefill;
-    if (o.prefill > 0) o.chunk = smaller(o.chunk, o.prefill);
-    if (chunk.given() && o.prefill == 0) {
-      throw UsageError("--chunk has no prefill to cut", "give --prefill too");
+    if (chunk.given() && o.chunk > o.prefill) {
+      throw UsageError(
+          fmt::format("--chunk {} is longer than the prefill of {}", o.chunk, o.prefill),
+          "give a smaller --chunk, or a longer --prefill");
     }
     o.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 16});
     if (o.head_dim % 2 != 0) {

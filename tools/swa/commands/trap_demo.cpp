@@ -135,8 +135,9 @@ bool show_nan(const Setting& s, report::Report& report) {
        "its running maximum stays -inf, and exp(-inf - -inf) is NaN.",
        "Cure 1, the guard: subtract 0 where the running maximum is -inf.",
        std::string("Cure 2, the reverse walk from the diagonal: ") +
-           (reverse_is_safe ? "safe here, the last tile of each walk holds a key of every row."
-                            : "NOT safe here, the last tile of a walk misses some row's keys.")}});
+           (reverse_is_safe
+                ? "safe here, the tile that it visits first holds a key of every row."
+                : "NOT safe here, the tile that it visits first misses some row's keys.")}});
   return all;
 }
 

@@ -53,7 +53,7 @@ Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs
     if (verdict.status == "pass" && verdict.output.vacuous > 0) {
       verdict.status = "mistrusted";
       verdict.reason = fmt::format(
-          "{} elements have a bound so wide that any output passes: the "
+          "{} elements have a bound so wide that passing proves nothing: the "
           "scores are too large for their type",
           verdict.output.vacuous);
     }
