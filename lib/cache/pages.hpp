@@ -14,7 +14,16 @@ constexpr Index live_pages(Index tokens, Index W, Index page) {
 // The most live pages over any number of tokens: ceil((W - 1) / page) + 1. W keys span W - 1 steps,
 // and the worst start is the last slot of a page.
 constexpr Index most_live_pages(Index W, Index page) {
-  return (W - 1) / page + ((W - 1) % page != 0) + 1;
+  return ceil_div(W - 1, page) + 1;
+}
+
+// The most live pages while a sequence grows to `tokens`, one token at a time.
+constexpr Index max_live_pages(Index tokens, Index W, Index page) {
+  Index most = 0;
+  // After W + page tokens the pattern repeats with the page.
+  for (Index t = 1; t <= smaller(tokens, W + page); ++t)
+    most = larger(most, live_pages(t, W, page));
+  return most;
 }
 
 }  // namespace swa

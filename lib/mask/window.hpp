@@ -30,6 +30,10 @@ SWA_HD constexpr Index clamp(Index x, Index low, Index high) {
   return smaller(larger(x, low), high);
 }
 
+SWA_HD constexpr Index ceil_div(Index a, Index b) {
+  return a / b + (a % b != 0);
+}
+
 // Where row 0 sits when n_q != n_k.
 enum class Anchor : std::uint8_t {
   bottom_right,  // the last query row sits at the last key: q_offset = n_k - n_q
@@ -143,6 +147,17 @@ SWA_HD constexpr Index band_end(const Mask& mask, Index row) {
 SWA_HD constexpr RowKeys keys_of_row(const Mask& mask, Index row) {
   const KeyRange band{band_begin(mask, row), band_end(mask, row)};
   return {{0, smaller(mask.sinks, band.begin)}, band};
+}
+
+// Rows that see no key: those before the first key's right bound, and those whose left bound is
+// past the last key, unless sink tokens remain to them.
+SWA_HD constexpr Index rows_without_keys(const Mask& mask) {
+  const Side left = mask.window.reach_left(), right = mask.window.reach_right();
+  const Index before =
+      right.bounded ? clamp(-(mask.q_offset + right.reach), 0, mask.n_q) : Index{0};
+  const bool can_end = left.bounded && mask.sinks == 0;
+  const Index first_past = mask.n_k + left.reach - mask.q_offset;
+  return before + (can_end ? clamp(mask.n_q - first_past, 0, mask.n_q) : Index{0});
 }
 
 }  // namespace swa

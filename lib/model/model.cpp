@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "cache/bytes.hpp"
 #include "error.hpp"
 
 namespace swa {
@@ -12,27 +13,24 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// a * b for counts; stops with a sentence instead of wrapping.
-Index product(Index a, Index b) {
-  const Wide exact = Wide{a} * b;
-  if (exact > std::numeric_limits<Index>::max()) {
+Index narrow(Wide bytes) {
+  if (bytes > std::numeric_limits<Index>::max()) {
     throw UsageError("the cache would be larger than 2^63 bytes",
-                    "ask for a shorter context or a smaller batch");
+                     "ask for a shorter context or a smaller batch");
   }
-  return static_cast<Index>(exact);
+  return static_cast<Index>(bytes);
 }
 
 template <class Tokens>
 Index bytes_with(const Model& model, Index batch, Index bytes_per_element, Tokens tokens_of) {
-  Wide total = 0;
+  Index total = 0;
   for (const Layer& layer : model.layers) {
     const Index per_token = layer.kv_heads * (layer.head_dim_k + layer.head_dim_v);
-    total += product(product(product(tokens_of(layer), per_token), bytes_per_element), batch);
+    const Index elements = narrow(Wide{tokens_of(layer)} * per_token);
+    const Index sequence = narrow(Wide{elements} * bytes_per_element);
+    total = narrow(Wide{sequence} * batch + total);
   }
-  if (total > std::numeric_limits<Index>::max()) {
-    return product(std::numeric_limits<Index>::max(), 2);  // throws
-  }
-  return static_cast<Index>(total);
+  return total;
 }
 
 }  // namespace
@@ -50,9 +48,8 @@ bool Model::supports(Index context) const {
 }
 
 Index kv_bytes(const Model& model, Index context, Index batch, Index bytes_per_element) {
-  return bytes_with(model, batch, bytes_per_element, [context](const Layer& layer) {
-    return layer.is_local() ? smaller(context, layer.window.width) : context;
-  });
+  return bytes_with(model, batch, bytes_per_element,
+                    [context](const Layer& layer) { return tokens_kept(layer.window, context); });
 }
 
 Index kv_bytes_all_global(const Model& model, Index context, Index batch, Index bytes_per_element) {

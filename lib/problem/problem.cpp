@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "error.hpp"
@@ -105,6 +106,12 @@ Inputs make_inputs(const Problem& p) {
     round_to(p.dtype, inputs.sink_logits);
   }
   return inputs;
+}
+
+Attention poisoned_outputs(const Problem& p) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  return {Tensor<double>({p.batch, p.heads_q, p.n_q, p.head_dim}, kNan),
+          Tensor<double>({p.batch, p.heads_q, p.n_q, 1}, kNan)};
 }
 
 }  // namespace swa

@@ -53,4 +53,15 @@ struct Inputs {
 };
 Inputs make_inputs(const Problem& problem);
 
+// What a forward pass returns. A row that sees no key has output 0; its lse is -inf, or its sink
+// logit where it has one.
+struct Attention {
+  Tensor<double> out;  // [batch, heads_q, n_q, head_dim]
+  Tensor<double>
+      lse;  // [batch, heads_q, n_q, 1], ln of the softmax denominator; empty: not returned
+};
+
+// Outputs of the problem's shapes, every element NaN: what a kernel never writes stays so.
+Attention poisoned_outputs(const Problem& problem);
+
 }  // namespace swa

@@ -18,8 +18,8 @@ struct Sweep {
   std::vector<Dtype> dtypes;
 };
 
-// Problems in the order of the lists, the first list outermost. Each is validated.
-// Throws UsageError where they are more than 100,000.
+// Problems in the order batch, heads, head_dim, dtype, n_q, n_k, window, sinks, the last fastest.
+// Each is validated. Throws UsageError where they are more than 100,000.
 std::vector<Problem> expand(const Sweep& sweep);
 
 // A named problem of a case file.
@@ -28,8 +28,9 @@ struct Case {
   Problem problem;
 };
 
-// Reads data/cases/*.toml: [[case]] tables with `name` and the words of words.hpp.
-// Throws UsageError with file, line and key for what is unknown, missing or out of range.
+// Reads data/cases/*.toml: [[case]] tables with name, n_q and, as wanted, n_k, window, sinks,
+// batch, heads_q, heads_kv, head_dim, seed and note. Throws UsageError with file, line and key for
+// what is unknown, missing or out of range.
 std::vector<Case> read_cases(const std::string& path);
 
 }  // namespace swa

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <thread>
 
 #include "reference/parallel.hpp"
-#include "tiles/tiles.hpp"
 
 namespace swa {
 namespace {
@@ -25,7 +25,7 @@ Oracle empty_oracle(const Problem& p) {
   const Shape outputs{p.batch, p.heads_q, p.n_q, p.head_dim};
   return {{Tensor<double>(outputs), Tensor<double>(rows, -kInfinity)},
           Tensor<double>(outputs),
-          Tensor<double>(rows)};
+          std::vector<RowFacts>(static_cast<std::size_t>(rows.size()))};
 }
 
 double capped(double score, double softcap) {
@@ -46,114 +46,122 @@ void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, 
 
   std::vector<std::pair<Index, double>> scores;  // of the visible keys
   double highest = sink;
-  double magnitude = std::isinf(sink) ? 0 : std::abs(sink);
+  RowFacts& facts = result.row_facts(b, h, row);
+  if (!std::isinf(sink)) facts.score_bound = std::abs(sink);
   for (Index key = 0; key < p.n_k; ++key) {
     if (!sees(mask, row, key)) continue;
     const Vector k(in.k.row(b, kv_head, key), p.head_dim);
     const double score = capped(q.dot(k) * scale, p.softcap);
     scores.emplace_back(key, score);
     highest = std::max(highest, score);
-    magnitude = std::max(magnitude, std::abs(scale) * q.norm() * k.norm());
+    facts.score_bound = std::max(facts.score_bound, std::abs(scale) * q.norm() * k.norm());
   }
-  result.magnitude.row(b, h, row)[0] = magnitude;
+  facts.keys = static_cast<Index>(scores.size());
   if (highest == -kInfinity) return;  // nothing visible: output 0, lse -inf
 
   Eigen::Map<Eigen::VectorXd> out(result.out.row(b, h, row), p.head_dim);
-  Eigen::Map<Eigen::VectorXd> spread(result.spread.row(b, h, row), p.head_dim);
+  Eigen::Map<Eigen::VectorXd> abs_output(result.abs_output.row(b, h, row), p.head_dim);
   double total = std::exp(sink - highest);
   for (const auto& [key, score] : scores) {
     const double weight = std::exp(score - highest);
     const Vector v(in.v.row(b, kv_head, key), p.head_dim);
     total += weight;
     out += weight * v;
-    spread += weight * v.cwiseAbs();
+    abs_output += weight * v.cwiseAbs();
+    facts.largest_v = std::max(facts.largest_v, v.cwiseAbs().maxCoeff());
   }
   out /= total;
-  spread /= total;
+  abs_output /= total;
+  facts.denominator = total;
   result.lse.row(b, h, row)[0] = highest + std::log(total);
 }
 
-// The keys that a block of rows sees, side by side: sink tokens before the band, then the band.
-struct BlockKeys {
-  Index sinks_end, band_begin, band_end;
+// The keys of one block of rows, side by side: sink tokens before the band, then the band.
+class BlockKeys {
+ public:
+  BlockKeys(const Mask& mask, KeyRange rows)
+      : begin_(band_begin(mask, rows.begin)),
+        end_(band_end(mask, rows.end - 1)),
+        sinks_(smaller(mask.sinks, begin_)) {}
 
-  Index size() const { return sinks_end + band_end - band_begin; }
-  Index column(Index key) const { return key < sinks_end ? key : key - band_begin + sinks_end; }
+  Index sinks() const { return sinks_; }
+  Index band_begin_key() const { return begin_; }
+  Index band_size() const { return end_ - begin_; }
+  Index size() const { return sinks_ + end_ - begin_; }
+  Index key(Index column) const { return column < sinks_ ? column : column - sinks_ + begin_; }
+
+  // The two keys around the band must be out of sight, or the ranges that made it are wrong.
+  void check_edges(const Mask& mask, Index row) const {
+    const bool before = begin_ > sinks_ && sees(mask, row, begin_ - 1);
+    if (before || sees(mask, row, end_)) throw std::logic_error("a key outside its block is seen");
+  }
+
+ private:
+  Index begin_, end_, sinks_;
 };
-
-BlockKeys keys_of_block(const Mask& mask, KeyRange rows) {
-  const Index begin = band_begin(mask, rows.begin);
-  const Index end = band_end(mask, rows.end - 1);
-  return {smaller(mask.sinks, begin), begin, end};
-}
-
-// Calls visit(columns) for each run of columns that a row of the block sees.
-template <class Visit>
-void for_each_run(const BlockKeys& keys, const RowKeys& row, Visit visit) {
-  const auto run = [&](KeyRange range) {
-    if (!range.empty()) visit(KeyRange{keys.column(range.begin), keys.column(range.end - 1) + 1});
-  };
-  const Index split = smaller(row.sinks.end, keys.sinks_end);
-  run({0, split});
-  run({split, row.sinks.end});
-  run(row.band);
-}
 
 void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange rows,
                 Oracle& result) {
   const Mask mask = p.mask();
-  const BlockKeys keys = keys_of_block(mask, rows);
+  const BlockKeys keys(mask, rows);
   const double scale = p.score_scale(), sink = sink_logit(in, h);
   const Index kv_head = h / p.group(), d = p.head_dim;
-  const Index in_band = keys.band_end - keys.band_begin;
   const auto block_of = [&](const Tensor<double>& tensor, Index first, Index count) {
     return Block(count > 0 ? tensor.row(b, kv_head, first) : nullptr, count, d);
   };
-  const Block k_sinks = block_of(in.k, 0, keys.sinks_end);
-  const Block k_band = block_of(in.k, keys.band_begin, in_band);
-  const Block v_sinks = block_of(in.v, 0, keys.sinks_end);
-  const Block v_band = block_of(in.v, keys.band_begin, in_band);
+  const Block k_sinks = block_of(in.k, 0, keys.sinks());
+  const Block k_band = block_of(in.k, keys.band_begin_key(), keys.band_size());
+  const Block v_sinks = block_of(in.v, 0, keys.sinks());
+  const Block v_band = block_of(in.v, keys.band_begin_key(), keys.band_size());
   const Block q(in.q.row(b, h, rows.begin), rows.size(), d);
 
   Matrix scores(rows.size(), keys.size());
-  scores.leftCols(keys.sinks_end).noalias() = scale * q * k_sinks.transpose();
-  scores.rightCols(in_band).noalias() = scale * q * k_band.transpose();
-  Eigen::VectorXd k_norms(keys.size());
-  k_norms.head(keys.sinks_end) = k_sinks.rowwise().norm();
-  k_norms.tail(in_band) = k_band.rowwise().norm();
+  scores.leftCols(keys.sinks()).noalias() = scale * q * k_sinks.transpose();
+  scores.rightCols(keys.band_size()).noalias() = scale * q * k_band.transpose();
+  Eigen::VectorXd k_norms(keys.size()), v_largest(keys.size());
+  k_norms << k_sinks.rowwise().norm(), k_band.rowwise().norm();
+  for (Index c = 0; c < keys.size(); ++c) {
+    v_largest(c) = Vector(in.v.row(b, kv_head, keys.key(c)), d).cwiseAbs().maxCoeff();
+  }
 
   Matrix weights = Matrix::Zero(rows.size(), keys.size());
   for (Index r = 0; r < rows.size(); ++r) {
     const Index row = rows.begin + r;
-    const RowKeys seen = keys_of_row(mask, row);
+    keys.check_edges(mask, row);
     double highest = sink;
-    double magnitude = std::isinf(sink) ? 0 : std::abs(sink);
+    RowFacts& facts = result.row_facts(b, h, row);
+    if (!std::isinf(sink)) facts.score_bound = std::abs(sink);
     const double q_norm = q.row(r).norm();
-    for_each_run(keys, seen, [&](KeyRange columns) {
-      for (Index c = columns.begin; c < columns.end; ++c) {
-        scores(r, c) = capped(scores(r, c), p.softcap);
-        highest = std::max(highest, scores(r, c));
-        magnitude = std::max(magnitude, std::abs(scale) * q_norm * k_norms(c));
+    for (Index c = 0; c < keys.size(); ++c) {
+      if (!sees(mask, row, keys.key(c))) {
+        scores(r, c) = -kInfinity;
+        continue;
       }
-    });
-    result.magnitude.row(b, h, row)[0] = magnitude;
+      scores(r, c) = capped(scores(r, c), p.softcap);
+      highest = std::max(highest, scores(r, c));
+      ++facts.keys;
+      facts.score_bound = std::max(facts.score_bound, std::abs(scale) * q_norm * k_norms(c));
+      facts.largest_v = std::max(facts.largest_v, v_largest(c));
+    }
     if (highest == -kInfinity) continue;
     double total = std::exp(sink - highest);
-    for_each_run(keys, seen, [&](KeyRange columns) {
-      for (Index c = columns.begin; c < columns.end; ++c) {
-        weights(r, c) = std::exp(scores(r, c) - highest);
-        total += weights(r, c);
-      }
-    });
+    for (Index c = 0; c < keys.size(); ++c) {
+      if (scores(r, c) == -kInfinity) continue;
+      weights(r, c) = std::exp(scores(r, c) - highest);
+      total += weights(r, c);
+    }
     weights.row(r) /= total;
+    facts.denominator = total;
     result.lse.row(b, h, row)[0] = highest + std::log(total);
   }
   Eigen::Map<Matrix> out(result.out.row(b, h, rows.begin), rows.size(), d);
-  Eigen::Map<Matrix> spread(result.spread.row(b, h, rows.begin), rows.size(), d);
-  out.noalias() = weights.leftCols(keys.sinks_end) * v_sinks;
-  out.noalias() += weights.rightCols(in_band) * v_band;
-  spread.noalias() = weights.leftCols(keys.sinks_end) * v_sinks.cwiseAbs();
-  spread.noalias() += weights.rightCols(in_band) * v_band.cwiseAbs();
+  Eigen::Map<Matrix> abs_output(result.abs_output.row(b, h, rows.begin), rows.size(), d);
+  const auto w_sinks = weights.leftCols(keys.sinks());
+  const auto w_band = weights.rightCols(keys.band_size());
+  out.noalias() = w_sinks * v_sinks;
+  out.noalias() += w_band * v_band;
+  abs_output.noalias() = w_sinks * v_sinks.cwiseAbs();
+  abs_output.noalias() += w_band * v_band.cwiseAbs();
 }
 
 // Calls body(b, h, rows) for each block of rows of each head.
@@ -202,7 +210,7 @@ double oracle_bytes(const Problem& p) {
   const Mask mask = p.mask();
   const Index last = smaller(p.n_q, kBlockRows) - 1;
   const Index at = larger(0, p.n_q - 1 - last);
-  const double width = static_cast<double>(keys_of_block(mask, {at, at + last + 1}).size());
+  const double width = static_cast<double>(BlockKeys(mask, {at, at + last + 1}).size());
   const double scratch = 2 * static_cast<double>(kBlockRows) * width +
                          2 * width * d;  // Eigen packs |v| and may pack k
   const double threads = std::max(1U, std::thread::hardware_concurrency());

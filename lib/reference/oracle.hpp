@@ -1,34 +1,45 @@
 // The references: attention in double, with no tile and no online rescaling.
 #pragma once
 
+#include <vector>
+
 #include "problem/problem.hpp"
 #include "tensor/tensor.hpp"
 
 namespace swa {
 
-// What a forward pass returns. A row that sees no key has output 0; its lse is -inf, or its sink
-// logit where it has one.
-struct Attention {
-  Tensor<double> out;  // [batch, heads_q, n_q, head_dim]
-  Tensor<double> lse;  // [batch, heads_q, n_q, 1], ln of the softmax denominator
+// What the bound on the error of one row is made of.
+struct RowFacts {
+  Index keys = 0;          // that the row sees
+  double score_bound = 0;  // scale |q| max |k|, at least |sink logit|: no |score| is larger
+  double largest_v = 0;    // the largest |v| element of the keys it sees
+  double denominator = 1;  // sum of exp(score - highest score), sink logit included; >= 1
 };
 
 // The exact result, and what a bound on the error of a kernel is made of.
 struct Oracle : Attention {
-  // Sum over the visible keys of weight |v|, like out. Bounds |out|, and how far an error of the
-  // weights can move it.
-  Tensor<double> spread;
-  // [batch, heads_q, n_q, 1]: the largest scale |q||k| of the row, at least its |sink logit|.
-  // Bounds every score, and how far an error of q.k can move one.
-  Tensor<double> magnitude;
+  Tensor<double> abs_output;   // sum over the visible keys of weight |v|, like out; >= |out|
+  std::vector<RowFacts> rows;  // [batch, heads_q, n_q]
+
+  RowFacts& row_facts(Index b, Index h, Index row) { return rows[row_index(b, h, row)]; }
+  const RowFacts& row_facts(Index b, Index h, Index row) const {
+    return rows[row_index(b, h, row)];
+  }
+
+ private:
+  std::size_t row_index(Index b, Index h, Index row) const {
+    return static_cast<std::size_t>((b * out.shape.heads + h) * out.shape.tokens + row);
+  }
 };
 
 // Decides each pair by sees() and nothing else, row by row: O(n_q n_k) time. Each row is computed
 // alone, so the result does not depend on which other rows are asked for.
 Oracle dense_oracle(const Problem& problem, const Inputs& inputs);
 
-// Touches only keys that some row of a block sees: O(n W) time, O(n head_dim + block W) memory, on
-// all cores. Finite inputs only: a weight of 0 is multiplied with the v of its block.
+// The same for large problems: O(n W) time, O(n head_dim + block W) memory, on all cores. Only the
+// keys between the first left bound and the last right bound of a block of rows are looked at;
+// within them, and just outside, each pair is decided by sees(). Finite inputs only: a weight of 0
+// is multiplied with the v of its block.
 Oracle band_oracle(const Problem& problem, const Inputs& inputs);
 
 // The dense oracle where its pairs are at most 2^26, else the band oracle.

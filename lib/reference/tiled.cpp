@@ -116,8 +116,7 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
   const TileShape tile = options.tile;
   const Tensor<Real> q = cast<Real>(inputs.q), k = cast<Real>(inputs.k), v = cast<Real>(inputs.v);
   TiledResult result;
-  result.out = Tensor<double>({p.batch, p.heads_q, p.n_q, p.head_dim});
-  result.lse = Tensor<double>({p.batch, p.heads_q, p.n_q, 1});
+  static_cast<Attention&>(result) = poisoned_outputs(p);
 
   std::mutex counts_guard;
   const Index query_tiles_of_head = query_tiles(mask, tile);

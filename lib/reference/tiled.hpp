@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "problem/problem.hpp"
-#include "reference/oracle.hpp"
 #include "tiles/tiles.hpp"
 
 namespace swa {

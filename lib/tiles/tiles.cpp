@@ -15,7 +15,8 @@ constexpr Index kMaxQueryTiles = Index{1} << 26;
 
 Index narrow(Wide count, const char* what) {
   if (count > std::numeric_limits<Index>::max()) {
-    throw UsageError(fmt::format("the number of {} passes 2^63", what), "ask for a smaller problem");
+    throw UsageError(fmt::format("the number of {} passes 2^63", what),
+                     "ask for a smaller problem");
   }
   return static_cast<Index>(count);
 }

@@ -34,9 +34,6 @@ struct TileWalk {
   SWA_HD constexpr Index size() const { return sinks.size() + band.size(); }
 };
 
-SWA_HD constexpr Index ceil_div(Index a, Index b) {
-  return a / b + (a % b != 0);
-}
 SWA_HD constexpr Index query_tiles(const Mask& mask, TileShape tile) {
   return ceil_div(mask.n_q, tile.BM);
 }

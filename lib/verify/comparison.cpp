@@ -1,5 +1,6 @@
 #include "verify/comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -49,28 +50,54 @@ Comparison compare(const Tensor<double>& expected, const Tensor<double>& got, Bo
 
 }  // namespace
 
-Comparison compare_output(const Problem& problem, const Oracle& oracle, const Tensor<double>& out) {
-  const Tolerance tolerance(problem);
+Comparison compare_output(const Oracle& oracle, const Tolerance& tolerance,
+                          const Tensor<double>& out) {
+  Index vacuous = 0;
   Comparison found = compare(oracle.out, out, [&](Index row, Index i) {
-    const auto r = static_cast<std::size_t>(row), at = static_cast<std::size_t>(i);
-    return tolerance.of_output(oracle.magnitude.data[r], oracle.spread.data[at],
-                               oracle.out.data[at]);
+    const RowFacts& facts = oracle.rows[static_cast<std::size_t>(row)];
+    const auto at = static_cast<std::size_t>(i);
+    const double expected = oracle.out.data[at];
+    const double bound = tolerance.of_output(facts, oracle.abs_output.data[at], expected);
+    vacuous += facts.keys > 0 && std::abs(expected) <= bound;
+    return bound;
   });
-  for (const double magnitude : oracle.magnitude.data) {
-    if (tolerance.is_vacuous(magnitude)) found.vacuous += problem.head_dim;
+  found.vacuous = vacuous;
+  return found;
+}
+
+Comparison compare_lse(const Oracle& oracle, const Tolerance& tolerance,
+                       const Tensor<double>& lse) {
+  return compare(oracle.lse, lse, [&](Index row, Index) {
+    const auto r = static_cast<std::size_t>(row);
+    const double expected = oracle.lse.data[r];
+    // A row that sees nothing has one right answer, so no slack.
+    return std::isfinite(expected) ? tolerance.of_lse(oracle.rows[r], expected) : 0;
+  });
+}
+
+RowComparison compare_row(const Oracle& oracle, const Tolerance& tolerance, Index row,
+                          const double* got) {
+  const Index head_dim = oracle.out.shape.dim;
+  const double* expected = oracle.out.row(0, 0, row);
+  RowComparison found;
+  found.error = largest_difference(got, expected, head_dim);
+  for (Index d = 0; d < head_dim; ++d) {
+    const double bound = tolerance.of_output(oracle.row_facts(0, 0, row),
+                                             oracle.abs_output.row(0, 0, row)[d], expected[d]);
+    found.bound = std::max(found.bound, bound);
+    found.right = found.right && std::abs(got[d] - expected[d]) <= bound;
   }
   return found;
 }
 
-Comparison compare_lse(const Problem& problem, const Oracle& oracle, const Tensor<double>& lse) {
-  const Tolerance tolerance(problem);
-  return compare(oracle.lse, lse, [&](Index row, Index) {
-    const auto r = static_cast<std::size_t>(row);
-    // A row that sees nothing has one right answer, so no slack.
-    return std::isfinite(oracle.lse.data[r])
-               ? tolerance.of_lse(oracle.magnitude.data[r], oracle.lse.data[r])
-               : 0;
-  });
+double largest_difference(const double* a, const double* b, Index count) {
+  double largest = 0;
+  for (Index i = 0; i < count; ++i) {
+    const double difference = std::abs(a[i] - b[i]);
+    if (!(difference <= largest)) largest = difference;
+    if (std::isnan(largest)) return largest;
+  }
+  return largest;
 }
 
 }  // namespace swa

@@ -23,16 +23,30 @@ struct Comparison {
   Index mismatches = 0;          // elements out of bound, nonfinite ones included
   std::optional<std::array<Index, 4>> first_mismatch;
   Index elements = 0;
-  // Elements whose bound says nothing: Tolerance::is_vacuous for their row.
+  // Elements for which 0 would pass although the row sees a key.
   Index vacuous = 0;
 
   bool pass() const { return mismatches == 0; }
 };
 
-// `got.out` against the oracle, each element within its own bound.
+// `out` against the oracle, each element within its own bound.
 // Throws std::logic_error where the shapes differ: that is a defect of the caller.
-Comparison compare_output(const Problem& problem, const Oracle& oracle, const Tensor<double>& out);
+Comparison compare_output(const Oracle& oracle, const Tolerance& tolerance,
+                          const Tensor<double>& out);
 // The same for the log-sum-exp of each row; -inf must stand where the oracle has it.
-Comparison compare_lse(const Problem& problem, const Oracle& oracle, const Tensor<double>& lse);
+Comparison compare_lse(const Oracle& oracle, const Tolerance& tolerance, const Tensor<double>& lse);
+
+// One row of the first batch and head.
+struct RowComparison {
+  double error = 0;   // the largest; NaN where an element is NaN
+  double bound = 0;   // the largest
+  bool right = true;  // every element within its own bound
+};
+// got: head_dim elements.
+RowComparison compare_row(const Oracle& oracle, const Tolerance& tolerance, Index row,
+                          const double* got);
+
+// The largest |a - b|; NaN where any is NaN. Both have the given number of elements.
+double largest_difference(const double* a, const double* b, Index count);
 
 }  // namespace swa

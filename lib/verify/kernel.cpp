@@ -7,26 +7,40 @@ namespace swa {
 std::vector<Kernel> cpu_kernels(TileShape tile) {
   Kernel tiled;
   tiled.name = "cpu-tiled";
-  tiled.refuses = [](const Problem&) { return std::nullopt; };
-  tiled.run = [tile](const Problem& problem, const Inputs& inputs) -> Attention {
+  tiled.sums = {tile.BN, tile.BN};
+  tiled.unsupported = [](const Problem&) { return std::nullopt; };
+  tiled.run = [tile](const Problem& problem, const Inputs& inputs, Attention& outputs) {
     TiledOptions options;
     options.tile = tile;
-    Attention result = problem.dtype == Dtype::fp64
-                           ? tiled_forward<double>(problem, inputs, options)
-                           : tiled_forward<float>(problem, inputs, options);
-    round_to(problem.dtype, result.out.data);
-    return result;
+    outputs = problem.dtype == Dtype::fp64
+                  ? Attention(tiled_forward<double>(problem, inputs, options))
+                  : Attention(tiled_forward<float>(problem, inputs, options));
+    round_to(problem.dtype, outputs.out.data);
   };
   return {tiled};
 }
 
 bool matches(std::string_view pattern, std::string_view name) {
-  if (pattern.empty()) return name.empty();
-  if (pattern.front() == '*') {
-    return matches(pattern.substr(1), name) || (!name.empty() && matches(pattern, name.substr(1)));
+  // Where a later letter does not fit, the last * takes one letter more: linear in practice, and
+  // never worse than pattern times name.
+  constexpr auto kNone = std::string_view::npos;
+  std::size_t p = 0, n = 0, star = kNone, taken = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (star != kNone) {
+      p = star + 1;
+      n = ++taken;
+    } else {
+      return false;
+    }
   }
-  if (name.empty() || (pattern.front() != '?' && pattern.front() != name.front())) return false;
-  return matches(pattern.substr(1), name.substr(1));
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
 }
 
 }  // namespace swa

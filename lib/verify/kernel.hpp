@@ -8,17 +8,19 @@
 #include <vector>
 
 #include "problem/problem.hpp"
-#include "reference/oracle.hpp"
 #include "tiles/tiles.hpp"
+#include "verify/tolerance.hpp"
 
 namespace swa {
 
 struct Kernel {
   std::string name;
-  // Why the kernel cannot run a problem; nothing where it can.
-  std::function<std::optional<std::string>(const Problem&)> refuses;
-  // Outputs rounded to the problem's dtype. Elements never written hold NaN.
-  std::function<Attention(const Problem&, const Inputs&)> run;
+  // Why the kernel does not support a problem; nothing where it does.
+  std::function<std::optional<std::string>(const Problem&)> unsupported;
+  // Writes outputs that were poisoned before, rounded to the problem's dtype. A kernel that returns
+  // no log-sum-exp clears `lse`.
+  std::function<void(const Problem&, const Inputs&, Attention&)> run;
+  SumRuns sums = {};
 };
 
 // cpu-tiled: the tiled online softmax, in double for fp64 and in float for every other dtype.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace swa {
 namespace {
@@ -16,16 +17,18 @@ constexpr double kScoreSteps = 20;
 // one for each time the running maximum rises, 32 times at the most.
 constexpr double kExponentials = 4 * 33;
 
+// Rescalings whose factor is not exactly 1: one for each time the running maximum rises.
+constexpr double kRises = 32;
+
 bool is_16_bit(Dtype dtype) {
   return dtype == Dtype::bf16 || dtype == Dtype::fp16;
 }
 
-// The most keys that any row sees; the last row sees as many as any, unless the right bound
-// of an earlier one is nearer to its left bound, so take the band's full width.
-double most_keys(const Problem& p) {
-  const Side left = p.window.reach_left(), right = p.window.reach_right();
-  if (!left.bounded || !right.bounded) return static_cast<double>(p.n_k);
-  return static_cast<double>(smaller(p.n_k, left.reach + right.reach + 1 + p.sinks));
+// The rounding error of a number below the smallest normal one; in fp64 half of what a double can
+// hold, so that.
+double subnormal_step(Dtype dtype) {
+  return std::max(smallest_normal(dtype) * unit_roundoff(dtype),
+                  std::numeric_limits<double>::denorm_min());
 }
 
 std::string power_of_two(double x) {
@@ -34,35 +37,45 @@ std::string power_of_two(double x) {
 
 }  // namespace
 
-Tolerance::Tolerance(const Problem& p)
-    : work_(p.dtype == Dtype::fp64 ? 2 * unit_roundoff(Dtype::fp64) : unit_roundoff(Dtype::fp32)),
+Tolerance::Tolerance(const Problem& p, SumRuns runs)
+    : runs_(runs),
+      work_(p.dtype == Dtype::fp64 ? 2 * unit_roundoff(Dtype::fp64) : unit_roundoff(Dtype::fp32)),
       weights_(is_16_bit(p.dtype) ? unit_roundoff(p.dtype) : 0),
+      weights_step_(is_16_bit(p.dtype) ? subnormal_step(p.dtype) : 0),
       store_(unit_roundoff(p.dtype)),
-      smallest_step_(smallest_normal(p.dtype) * unit_roundoff(p.dtype)),
-      depth_(std::min(most_keys(p), 256.0) + std::floor(most_keys(p) / 16) + 1),
+      store_step_(subnormal_step(p.dtype)),
       head_dim_(static_cast<double>(p.head_dim)) {}
 
-double Tolerance::score_error(double magnitude) const {
-  return ((head_dim_ + kScoreSteps) * magnitude + kExponentials) * work_;
+double Tolerance::sum_error(const RowFacts& row) const {
+  const double score = ((head_dim_ + kScoreSteps) * row.score_bound + kExponentials) * work_;
+  // A band that is not aligned to its runs touches one more than it fills.
+  const Index runs = ceil_div(row.keys, runs_.shortest) + 1;
+  const double steps = static_cast<double>(smaller(row.keys, runs_.longest) + runs) + kRises;
+  return score + steps * work_;
 }
 
-double Tolerance::relative(double magnitude) const {
-  return 2 * (score_error(magnitude) + depth_ * work_) + weights_;
+double Tolerance::of_output(const RowFacts& row, double abs_output, double output) const {
+  const double lost_weights =
+      static_cast<double>(row.keys) * weights_step_ * row.largest_v / row.denominator;
+  return (2 * sum_error(row) + weights_) * abs_output + lost_weights + store_ * std::abs(output) +
+         store_step_;
 }
 
-double Tolerance::of_output(double magnitude, double spread, double output) const {
-  return relative(magnitude) * spread + store_ * std::abs(output) + smallest_step_;
-}
-
-double Tolerance::of_lse(double magnitude, double lse) const {
-  return score_error(magnitude) + depth_ * work_ + work_ * std::abs(lse);
+double Tolerance::of_lse(const RowFacts& row, double lse) const {
+  return sum_error(row) + work_ * std::abs(lse);
 }
 
 std::string Tolerance::formula() const {
   const std::string u = power_of_two(work_);
-  return fmt::format("|error| <= (2 (e + {:g} * {}) + {}) A + {} |o|, e = ({:g} M + {:g}) * {}",
-                     depth_, u, weights_ == 0 ? std::string("0") : power_of_two(weights_),
-                     power_of_two(store_), head_dim_ + kScoreSteps, kExponentials, u);
+  std::string weights, lost;
+  if (weights_ > 0) {
+    weights = " + " + power_of_two(weights_);
+    lost = fmt::format(" + n {} V / l", power_of_two(weights_step_));
+  }
+  return fmt::format("|error| <= (2 ({:g} M + min(n, {}) + n/{} + {:g}) {}{}) A{} + {} |o| + {}",
+                     head_dim_ + kScoreSteps, runs_.longest, runs_.shortest,
+                     kExponentials + kRises + 2, u, weights, lost, power_of_two(store_),
+                     power_of_two(store_step_));
 }
 
 }  // namespace swa

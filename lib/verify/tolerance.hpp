@@ -8,41 +8,42 @@
 
 namespace swa {
 
+// How a kernel adds up the terms of a row: in runs of this many keys, each run then added to the
+// running sum. Where nothing is known of a kernel, runs of 16 to 256 keys are assumed.
+struct SumRuns {
+  Index shortest = 16, longest = 256;
+};
+
 // The bound for one element of the output, to first order in the roundoffs:
 //
-//   |error| <= (2 (e + D u) + u_p) A + u_o |o| + s
+//   |error| <= (2 (e + D u) + u_p) A + n t V / l + u_o |o| + s
 //
 //   u    unit roundoff of scores, weights and sums: 2^-24 in fp32; 2^-52 in fp64, where the oracle
 //        computes in the same type and may be as wrong as the kernel
 //   e    relative error of one weight before it is normalised: ((head_dim + 20) M + 132) u
-//   M    Oracle::magnitude, the largest |score| that the row's norms allow
-//   D    additions and rescalings that one sum passes through: min(keys, 256) + keys / 16 + 1, for
-//        sums in tiles of 16 to 256 keys
+//   D    additions and rescalings that one sum passes through: min(n, longest run) + runs + 32
 //   u_p  unit roundoff of the weights where a kernel narrows them before the second product
-//        (16-bit dtypes; otherwise 0)
-//   A    Oracle::spread, sum of weight |v|
-//   u_o  unit roundoff of the stored output;  s  half its smallest subnormal step
+//        (16-bit dtypes; otherwise 0), and t what it loses of a weight too small to be normal
+//   u_o  unit roundoff of the stored output; s what is lost of an output too small to be normal
+//   n, M, V, l   RowFacts: keys, score_bound, largest_v, denominator
+//   A    Oracle::abs_output, sum of weight |v|
 //
 // docs/numerics.md derives each term.
 class Tolerance {
  public:
-  explicit Tolerance(const Problem& problem);
+  explicit Tolerance(const Problem& problem, SumRuns runs = {});
 
-  double of_output(double magnitude, double spread, double output) const;
-  // Whether the bound of a row of this magnitude is as wide as its outputs can be, so that passing
-  // proves nothing: rounding alone may turn the weights over.
-  bool is_vacuous(double magnitude) const { return relative(magnitude) >= 1; }
+  double of_output(const RowFacts& row, double abs_output, double output) const;
   // |error of lse| <= e + D u + u |lse|
-  double of_lse(double magnitude, double lse) const;
-  // One line with this problem's numbers in it.
+  double of_lse(const RowFacts& row, double lse) const;
+  // One line with this problem's numbers in it; n, M, V, l, A and o stay letters.
   std::string formula() const;
 
  private:
-  double score_error(double magnitude) const;
-  double relative(double magnitude) const;  // what stands before A
+  double sum_error(const RowFacts& row) const;  // e + D u
 
-  double work_, weights_, store_, smallest_step_;
-  double depth_;
+  SumRuns runs_;
+  double work_, weights_, weights_step_, store_, store_step_;
   double head_dim_;
 };
 

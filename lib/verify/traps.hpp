@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "problem/problem.hpp"
+#include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
 
 namespace swa {
@@ -31,7 +32,7 @@ NanTrial run_nan_trial(const Problem& problem, const Inputs& inputs, const Oracl
 // W passed as FlashAttention's left count: every query sees W + 1 keys.
 struct OffByOneTrial {
   double max_err = 0;
-  Index rows_affected = 0;       // rows that differ by more than 1e-12
+  Index rows_affected = 0;       // rows that differ at all
   Index rows_predicted = 0;      // rows at position >= W: only they have one more key to see
   double max_err_converted = 0;  // the cure: left = W - 1
 };

@@ -45,6 +45,8 @@ TEST_CASE("live pages equal a count over the keys of the window") {
         most = larger(most, count);
       }
       CHECK(most == most_live_pages(W, page));
+      CHECK(max_live_pages(120, W, page) == most);
+      CHECK(max_live_pages(Index{1} << 50, W, page) == most);
     }
   }
 }

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <new>
 #include <stdexcept>
 
-#include "verify/kernel.hpp"
+#include "verify/judge.hpp"
 
 using namespace swa;
 
@@ -33,7 +35,7 @@ struct Setup {
   }
 
   Comparison compare(const Tensor<double>& out) const {
-    return compare_output(problem, oracle, out);
+    return compare_output(oracle, Tolerance(problem), out);
   }
 };
 
@@ -66,8 +68,8 @@ TEST_CASE("one NaN one infinity one wrong element fail and are located") {
 TEST_CASE("an error just inside the bound passes just beyond it fails with either sign") {
   const Setup s;
   const double expected = s.oracle.out.row(0, 1, 20)[3];
-  const double bound = Tolerance(s.problem).of_output(s.oracle.magnitude.row(0, 1, 20)[0],
-                                                      s.oracle.spread.row(0, 1, 20)[3], expected);
+  const double bound = Tolerance(s.problem).of_output(
+      s.oracle.row_facts(0, 1, 20), s.oracle.abs_output.row(0, 1, 20)[3], expected);
   for (const double sign : {1.0, -1.0}) {
     Tensor<double> out = s.oracle.out;
     out.row(0, 1, 20)[3] = expected + sign * 0.99 * bound;
@@ -80,10 +82,10 @@ TEST_CASE("an error just inside the bound passes just beyond it fails with eithe
 TEST_CASE("an infinite NaN-free bound does not hide a NaN") {
   const Setup s;
   Oracle loose = s.oracle;
-  std::fill(loose.magnitude.data.begin(), loose.magnitude.data.end(), kInfinity);
+  for (RowFacts& row : loose.rows) row.score_bound = kInfinity;
   Tensor<double> out = s.oracle.out;
   out.data[0] = kNan;
-  CHECK_FALSE(compare_output(s.problem, loose, out).pass());
+  CHECK_FALSE(compare_output(loose, Tolerance(s.problem), out).pass());
 }
 
 TEST_CASE("all zeros all NaN and swapped heads fail") {
@@ -125,9 +127,9 @@ TEST_CASE("rows that see nothing: output 0 and lse -inf and nothing else") {
   for (const double wrong : {0.0, kInfinity, kNan, -1e30}) {
     Tensor<double> lse = s.oracle.lse;
     lse.row(0, 0, 3)[0] = wrong;
-    CHECK_FALSE(compare_lse(s.problem, s.oracle, lse).pass());
+    CHECK_FALSE(compare_lse(s.oracle, Tolerance(s.problem), lse).pass());
   }
-  CHECK(compare_lse(s.problem, s.oracle, s.oracle.lse).pass());
+  CHECK(compare_lse(s.oracle, Tolerance(s.problem), s.oracle.lse).pass());
 }
 
 TEST_CASE("off by one is seen at every window in fp32") {
@@ -143,7 +145,84 @@ TEST_CASE("off by one is seen at every window in fp32") {
       if (wrong == 0) continue;
       Problem other = p;
       other.window = Window::causal(wrong);
-      CHECK_FALSE(compare_output(p, right, dense_oracle(other, inputs).out).pass());
+      CHECK_FALSE(compare_output(right, Tolerance(p), dense_oracle(other, inputs).out).pass());
     }
   }
+}
+
+namespace {
+
+// A kernel that writes what `change` makes of the oracle's own result.
+Kernel made_of(const Oracle& oracle, const std::function<void(Attention&)>& change) {
+  Kernel kernel;
+  kernel.name = "made";
+  kernel.unsupported = [](const Problem&) { return std::nullopt; };
+  kernel.run = [&oracle, change](const Problem&, const Inputs&, Attention& out) {
+    out = oracle;
+    change(out);
+  };
+  return kernel;
+}
+
+}  // namespace
+
+TEST_CASE("verdicts: pass, fail, unsupported, error") {
+  const Setup s;
+  const auto status = [&](const std::function<void(Attention&)>& change) {
+    return judge(made_of(s.oracle, change), s.problem, s.inputs, s.oracle).status;
+  };
+  CHECK(status([](Attention&) {}) == Status::pass);
+  CHECK(status([](Attention& out) { out.out.data[9] += 1; }) == Status::fail);
+  CHECK(status([](Attention& out) { out.lse.data[9] += 1; }) == Status::fail);
+  CHECK(status([](Attention& out) { out.lse = {}; }) == Status::pass);  // returns no lse
+  CHECK(status([](Attention&) { throw std::bad_alloc(); }) == Status::error);
+  Kernel choosy = made_of(s.oracle, [](Attention&) {});
+  choosy.unsupported = [](const Problem&) { return "no"; };
+  CHECK(judge(choosy, s.problem, s.inputs, s.oracle).status == Status::unsupported);
+}
+
+TEST_CASE("an element that a kernel never writes is found") {
+  const Setup s;
+  Kernel lazy = made_of(s.oracle, [](Attention&) {});
+  lazy.run = [&](const Problem&, const Inputs&, Attention& out) {
+    for (std::size_t i = 0; i + 1 < out.out.data.size(); ++i)
+      out.out.data[i] = s.oracle.out.data[i];
+    out.lse = s.oracle.lse;
+  };
+  const Verdict verdict = judge(lazy, s.problem, s.inputs, s.oracle);
+  CHECK(verdict.status == Status::fail);
+  CHECK(verdict.output.nonfinite == 1);
+}
+
+TEST_CASE("zeros never pass for pass: long rows and every dtype") {
+  for (const Dtype dtype : {Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16}) {
+    for (const Index n_k : {1, 100, 10'000, 1'000'000}) {
+      for (const Index head_dim : {1, 16}) {
+        Problem p;
+        p.n_q = 1;
+        p.n_k = n_k;
+        p.head_dim = head_dim;
+        p.dtype = dtype;
+        CAPTURE(options(p));
+        const Inputs inputs = make_inputs(p);
+        const Oracle right = band_oracle(p, inputs);
+        const Kernel zeros = made_of(right, [](Attention& out) {
+          std::fill(out.out.data.begin(), out.out.data.end(), 0.0);
+        });
+        CHECK(judge(zeros, p, inputs, right).status != Status::pass);
+      }
+    }
+  }
+}
+
+TEST_CASE("scores beyond fp32 are unsupported and not blamed on the kernel") {
+  Problem p;
+  p.n_q = p.n_k = 8;
+  p.scale = 1e38;
+  const Inputs inputs = make_inputs(p);
+  const Oracle right = dense_oracle(p, inputs);
+  CHECK(judge(cpu_kernels({}).front(), p, inputs, right).status == Status::unsupported);
+  p.scale = 1e30;
+  CHECK(judge(cpu_kernels({}).front(), p, inputs, dense_oracle(p, inputs)).status ==
+        Status::mistrusted);
 }

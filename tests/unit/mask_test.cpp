@@ -93,15 +93,36 @@ TEST_CASE("FlashAttention's window_size counts keys besides the query") {
   };
   CHECK(fa(Window::causal(128)) == std::pair<Index, Index>(127, 0));
   CHECK(fa(Window::causal(1)) == std::pair<Index, Index>(0, 0));
-  CHECK(fa(Window::global()) == std::pair<Index, Index>(-1, 0));
+  CHECK(fa(Window::global()) == std::pair<Index, Index>(-1, -1));
+  CHECK(to_flash_attention(Window::global()).causal);
+  CHECK_FALSE(to_flash_attention(Window::band(Side::unbounded(), Side::unbounded())).causal);
+  CHECK(from_flash_attention({true, -1, -1}) == Window::global());
+  CHECK(from_flash_attention({true, 127, 5}) == Window::causal(128));  // causal overrides right
   CHECK(fa(Window::band(Side::of(5), Side::unbounded())) == std::pair<Index, Index>(5, -1));
-  CHECK(from_flash_attention({0, 0}) == Window::causal(1));  // not "no window"
-  CHECK(from_flash_attention({-1, -1}) == Window::band(Side::unbounded(), Side::unbounded()));
+  CHECK(from_flash_attention({false, 0, 0}) == Window::causal(1));  // not "no window"
+  CHECK(from_flash_attention({false, -1, -1}) ==
+        Window::band(Side::unbounded(), Side::unbounded()));
   for (const Window window :
        {Window::global(), Window::causal(1), Window::causal(4096),
         Window::band(Side::of(3), Side::of(9)), Window::band(Side::unbounded(), Side::of(2))}) {
     CHECK(from_flash_attention(to_flash_attention(window)) == window);
   }
+}
+
+TEST_CASE("the description names FlashAttention's arguments only where it has such a mask") {
+  const auto text = [](Window window, Index sinks, Index n_q, Anchor anchor) {
+    return describe(Mask::make(window, sinks, n_q, 600, anchor));
+  };
+  CHECK(
+      text(Window::causal(128), 0, 96, Anchor::bottom_right) ==
+      "W = 128 keys, the query's own included (FlashAttention causal=True, window_size=(127, 0))");
+  CHECK(text(Window::causal(1), 4, 96, Anchor::bottom_right) ==
+        "W = 1 key, the query's own included, 4 sink tokens (no FlashAttention equivalent: sink "
+        "tokens)");
+  CHECK(text(Window::global(), 0, 96, Anchor::top_left) ==
+        "no window, causal (no FlashAttention equivalent: top-left anchor)");
+  CHECK(text(Window::band(Side::of(3), Side::unbounded()), 0, 600, Anchor::top_left) ==
+        "band left 3, right unbounded (FlashAttention causal=False, window_size=(3, -1))");
 }
 
 TEST_CASE("positions near the largest count do not wrap") {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cache/bytes.hpp"
 #include "cache/pages.hpp"
 #include "chapter/figures.hpp"
 #include "cli/data.hpp"
@@ -11,7 +12,6 @@
 
 namespace swa::chapter {
 
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 constexpr Index kBf16 = 2;  // bytes
 
 Figures kv_budget_figures() {
@@ -45,8 +45,7 @@ Figures ring_figures() {
   }
   figures.bounded("ring cache vs full history", trial.max_err_ring, trial.largest_bound);
   figures.exact("RoPE by slot", fmt::format("{:.2e}", trial.max_err_slot_rope));
-  Index most = 0;
-  for (Index tokens = 1; tokens <= 4096; ++tokens) most = larger(most, live_pages(tokens, 128, 16));
+  const Index most = max_live_pages(4096, 128, 16);
   figures.exact("live blocks of 16, W=128", most);
   figures.exact("live token slots, W=128", most * 16);
   return figures;

@@ -1,13 +1,13 @@
 // "Try this": the exercises, answered.
 #include <fmt/format.h>
 
+#include "cache/bytes.hpp"
 #include "chapter/figures.hpp"
 #include "model/model.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
 #include "tiles/tiles.hpp"
-#include "verify/comparison.hpp"
-#include "verify/kernel.hpp"
+#include "verify/judge.hpp"
 #include "verify/ring_trial.hpp"
 
 namespace swa::chapter {
@@ -27,9 +27,8 @@ void sinks_as_a_second_loop(Figures& figures) {
   p.window = Window::causal(1024);
   p.sinks = 4;
   const Inputs inputs = make_inputs(p);
-  const Attention got = cpu_kernels({}).front().run(p, inputs);
-  figures.exact("2: elements of cpu-tiled with 4 sinks out of bound",
-                compare_output(p, dense_oracle(p, inputs), got.out).mismatches);
+  const Verdict verdict = judge(cpu_kernels({}).front(), p, inputs, dense_oracle(p, inputs));
+  figures.exact("2: elements of cpu-tiled with 4 sinks out of bound", verdict.output.mismatches);
 }
 
 void chunk_into_a_ring(Figures& figures) {
@@ -56,7 +55,7 @@ void fewest_local_layers(Figures& figures) {
   Index most = 0;
   while (gemma_bytes(most + 1) < kTenGiB) ++most;
   const auto gib = [](Index bytes) {
-    return fmt::format("{:.2f}", static_cast<double>(bytes) / static_cast<double>(1 << 30));
+    return fmt::format("{:.2f}", static_cast<double>(bytes) / kGiB);
   };
   figures.exact("5: most global layers of 46 under 10 GiB", most);
   figures.exact("5: GiB with that many", gib(gemma_bytes(most)));

@@ -3,13 +3,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "chapter/figures.hpp"
 #include "model/model.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
 #include "tiles/tiles.hpp"
+#include "verify/comparison.hpp"
 
 namespace swa::chapter {
 namespace {
@@ -51,10 +51,8 @@ Figures reference_figures() {
   for (const Index W : {64, 256, 512, 1024}) {
     const Problem windowed = chapter_problem(Window::causal(W));
     const Oracle local = dense_oracle(windowed, inputs);
-    double largest = 0;
-    for (std::size_t i = 0; i < dense.out.data.size(); ++i) {
-      largest = std::max(largest, std::abs(local.out.data[i] - dense.out.data[i]));
-    }
+    const double largest =
+        largest_difference(local.out.data.data(), dense.out.data.data(), dense.out.shape.size());
     figures.exact(fmt::format("W={} keys scored", W), visible_pairs(windowed.mask()));
     figures.exact(fmt::format("W={} max |o - causal|", W), fmt::format("{:.3e}", largest));
   }

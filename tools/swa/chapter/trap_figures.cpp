@@ -3,7 +3,6 @@
 
 #include "chapter/figures.hpp"
 #include "reference/oracle.hpp"
-#include "verify/comparison.hpp"
 #include "verify/traps.hpp"
 
 namespace swa::chapter {

@@ -18,7 +18,7 @@ Command::Command(CLI::App& app, const std::string& name, const std::string& summ
     : app_(*app.add_subcommand(name, summary)) {
   app_.footer("Example:\n  " + example);
   app_.set_help_flag("-h,--help", "print this help");
-  format_ = &add_other("--format", "text", "text, json, jsonl, csv or md");
+  format_ = &add_other("--format", "text", std::string(report::format_names()));
 }
 
 const Option& Command::keep(const std::string& name, const std::string& usual) {

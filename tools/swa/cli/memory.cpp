@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <limits>
 
@@ -24,12 +25,19 @@ double machine_available() {
   return kUnknown;
 }
 
-// Control groups version 2; "max" is no number and leaves the limit unknown.
+// Control groups version 2. File pages that were not used lately count as used there, but are given
+// back on demand. "max" is no number and leaves the limit unknown.
 double cgroup_available() {
   double limit = 0, used = 0;
   std::ifstream limit_file("/sys/fs/cgroup/memory.max"), used_file("/sys/fs/cgroup/memory.current");
-  if (limit_file >> limit && used_file >> used) return std::max(0.0, limit - used);
-  return kUnknown;
+  if (!(limit_file >> limit && used_file >> used)) return kUnknown;
+  std::ifstream parts("/sys/fs/cgroup/memory.stat");
+  std::string key;
+  double bytes = 0;
+  while (parts >> key >> bytes) {
+    if (key == "inactive_file") used -= bytes;
+  }
+  return std::max(0.0, limit - used);
 }
 
 std::string gib(double bytes) {
@@ -38,12 +46,9 @@ std::string gib(double bytes) {
 
 }  // namespace
 
-double available_memory() {
-  return std::min(machine_available(), cgroup_available());
-}
-
 void require_memory(double bytes, const std::string& what) {
-  const double available = available_memory();
+  // What passes 2^62 bytes is refused even where nothing is known.
+  const double available = std::min({machine_available(), cgroup_available(), std::ldexp(1.0, 62)});
   if (bytes <= 0.9 * available) return;
   throw CannotRun(fmt::format("{} needs about {} of memory, and {} are available", what, gib(bytes),
                               gib(available)),

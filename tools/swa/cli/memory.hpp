@@ -4,11 +4,8 @@
 
 namespace swa::cli {
 
-// Bytes that a process may still take here: the least of the machine's available memory and what
-// its cgroup leaves. Infinity where neither can be read.
-double available_memory();
-
-// Throws CannotRun where `bytes` are more than nine tenths of that.
+// Throws CannotRun where `bytes` are more than nine tenths of what a process may still take here:
+// the least of the machine's available memory and what its control group leaves.
 void require_memory(double bytes, const std::string& what);
 
 }  // namespace swa::cli

@@ -76,7 +76,7 @@ std::vector<Window> MaskOptions::windows() const {
                      "leave --causal out, or give --right 0");
   }
   // A band that ends at the query is the causal window it is equal to.
-  return {right == Side::of(0) ? from_flash_attention({left.bounded ? left.reach : -1, 0})
+  return {right == Side::of(0) ? from_flash_attention({true, left.bounded ? left.reach : -1, 0})
                                : Window::band(left, right)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cache/bytes.hpp"
 #include "cli/data.hpp"
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
@@ -13,8 +14,6 @@
 
 namespace swa::commands {
 namespace {
-
-constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
 
 struct Options {
   std::vector<Model> models;

@@ -56,14 +56,6 @@ report::Table slot_table(const RingTrial& trial, const Options& options) {
   return table;
 }
 
-Index max_live_pages(const Options& options) {
-  Index most = 0;
-  for (Index tokens = 1; tokens <= options.trial.steps; ++tokens) {
-    most = larger(most, live_pages(tokens, options.trial.W, options.page));
-  }
-  return most;
-}
-
 std::string repro(const Options& options) {
   const RingTrialOptions &o = options.trial, usual;
   std::string line = fmt::format("swa ring-sim --W {} --steps {} --page {} --seed {}", o.W, o.steps,
@@ -76,7 +68,7 @@ std::string repro(const Options& options) {
 report::Table trial_table(const RingTrial& trial, const Options& options) {
   const RingTrialOptions& o = options.trial;
   const auto if_prefilled = [&](const Value& value) { return o.prefill > 0 ? value : Value(); };
-  const Index pages = max_live_pages(options);
+  const Index pages = max_live_pages(o.steps, o.W, options.page);
   report::Record record;
   record.hide("window", o.W)
       .hide("steps", o.steps)
@@ -126,8 +118,9 @@ report::Lines findings(const RingTrial& trial, const Options& options) {
             ? fmt::format("wrong from step {} on", *trial.first_wrong_step)
             : std::string("right so far: no slot differs from its position, or one key alone")));
   }
-  const Index pages = max_live_pages(options), tight = most_live_pages(o.W, options.page);
-  const Index loose = (o.W - 1) / options.page + 2;
+  const Index pages = max_live_pages(o.steps, o.W, options.page),
+              tight = most_live_pages(o.W, options.page);
+  const Index loose = ceil_div(o.W, options.page) + 1;
   out.push_back(fmt::format(
       "pages of {}, freed outside the window: at most {} live ({} token slots for a window of {})",
       options.page, pages, pages * options.page, o.W));

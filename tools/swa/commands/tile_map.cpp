@@ -108,7 +108,7 @@ cli::Outcome run(const Options& options) {
   auto& blocks = outcome.report.blocks;
   if (options.problems.size() == 1) {
     const Problem& p = options.problems.front();
-    blocks.push_back(report::Lines{{"mask: " + describe(p.window, p.sinks)}});
+    blocks.push_back(report::Lines{{"mask: " + describe(p.mask())}});
   }
   if (!options.reach.empty()) {
     blocks.push_back(reach_table(options));

@@ -67,12 +67,6 @@ void finish(report::Record& record, const Setting& s, const std::string& trap, c
       .hide("repro", repro(s, trap, window));
 }
 
-Index width_of(const Window& window, const std::string& trap) {
-  if (window.kind == Window::Kind::causal) return window.width;
-  throw UsageError(fmt::format("the trap '{}' needs a window, so --W none has no meaning", trap),
-                   "give a number of keys, such as --W 128");
-}
-
 void require_room(const Setting& s) {
   Problem p;
   p.n_q = p.n_k = s.n;
@@ -150,7 +144,7 @@ bool show_off_by_one(const Setting& s, report::Report& report) {
       s.n);
   bool all = true;
   for (const Window& window : s.windows) {
-    const Index W = width_of(window, "off-by-one");
+    const Index W = window.width;
     const OffByOneTrial trial = run_off_by_one_trial(s.n, s.head_dim, W, s.seed);
     const bool ok = trial.rows_affected == trial.rows_predicted && trial.max_err_converted == 0;
     all = all && ok;
@@ -181,7 +175,7 @@ bool show_alignment(const Setting& s, report::Report& report) {
       s.n);
   bool all = true;
   for (const Window& window : s.windows) {
-    const Index W = width_of(window, "alignment");
+    const Index W = window.width;
     const AlignmentTrial trial = run_alignment_trial(s.n, s.head_dim, W, s.chunk, s.seed);
     // One key alone gets weight 1 wherever it sits, but it is another key.
     const bool shows = (trial.max_err_top_left > 0) == (s.chunk < s.n);
@@ -213,7 +207,7 @@ bool show_rope_slot(const Setting& s, report::Report& report) {
   bool all = true;
   for (const Window& window : s.windows) {
     RingTrialOptions options;
-    options.W = width_of(window, "rope-slot");
+    options.W = window.width;
     options.steps = s.n;
     options.head_dim = s.head_dim;
     options.seed = s.seed;
@@ -325,6 +319,13 @@ struct TrapOptions {
     if (n.given()) s.n = cli::parse_count(n.name, n.text);
     if (head_dim.given()) s.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 16});
     if (window.given()) s.windows = cli::parse_windows(window);
+    for (const Window& w : s.windows) {
+      if (w.kind != Window::Kind::causal && trap.name != "nan") {
+        throw UsageError(
+            fmt::format("the trap '{}' needs a window, so --W none has no meaning", trap.name),
+            "give a number of keys, such as --W 128");
+      }
+    }
     if (chunk.given()) s.chunk = cli::parse_count(chunk.name, chunk.text);
     if (s.chunk > s.n) {
       throw UsageError(fmt::format("{} {} is longer than the {} tokens in all",

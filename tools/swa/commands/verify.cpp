@@ -17,7 +17,7 @@
 #include "problem/words.hpp"
 #include "reference/tiled.hpp"
 #include "terminal/progress.hpp"
-#include "verify/comparison.hpp"
+#include "verify/judge.hpp"
 #include "verify/kernel.hpp"
 
 namespace swa::commands {
@@ -29,55 +29,15 @@ struct Options {
   TileShape tile;
 };
 
-// One kernel's verdict on one problem.
-struct Verdict {
-  std::string kernel;
-  std::string status;  // pass, fail, mistrusted, unsupported or error
-  std::string reason;  // of the last three
-  Comparison output, lse;
-};
-
-Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs,
-              const Oracle& oracle) {
-  Verdict verdict{kernel.name, "error", "", {}, {}};
-  if (const auto reason = kernel.refuses(problem)) {
-    verdict.status = "unsupported";
-    verdict.reason = *reason;
-    return verdict;
-  }
-  try {
-    const Attention got = kernel.run(problem, inputs);
-    verdict.output = compare_output(problem, oracle, got.out);
-    verdict.lse = compare_lse(problem, oracle, got.lse);
-    verdict.status = verdict.output.pass() && verdict.lse.pass() ? "pass" : "fail";
-    if (verdict.status == "pass" && verdict.output.vacuous > 0) {
-      verdict.status = "mistrusted";
-      verdict.reason = fmt::format(
-          "{} elements have a bound so wide that passing proves nothing: the "
-          "scores are too large for their type",
-          verdict.output.vacuous);
-    }
-  } catch (const Error& error) {
-    verdict.reason = error.what();
-  }
-  return verdict;
-}
-
 report::Value position(const std::array<Index, 4>& index) {
   return report::Numbers(index.begin(), index.end());
 }
 
-// Rows of one head that see no key: their output is 0 and their lse -inf.
-Index rows_without_keys(const Mask& mask) {
-  Index rows = 0;
-  for (Index row = 0; row < mask.n_q; ++row) rows += keys_of_row(mask, row).size() == 0;
-  return rows;
-}
-
 report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& columns,
-                         const std::string& repro) {
+                         const std::string& formula, const std::string& repro) {
   using report::Value;
-  const bool ran = v.status == "pass" || v.status == "fail" || v.status == "mistrusted";
+  const bool ran = v.compared();
+  const bool has_lse = ran && v.lse.elements > 0;
   const auto if_ran = [ran](const Value& value) { return ran ? value : Value(); };
   report::Record record;
   record
@@ -86,7 +46,7 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .add({"kernel", "kernel"}, v.kernel);
   add_mask(record, c.problem, columns);
   add_rest(record, c.problem, columns);
-  record.add({"status", "status"}, v.status)
+  record.add({"status", "status"}, std::string(name(v.status)))
       .add({"max_err", "max err", ".2e"}, if_ran(v.output.error))
       .add({"bound", "bound", ".2e"}, if_ran(v.output.bound))
       .add({"worst", "worst at (b, h, row, d)"}, if_ran(position(v.output.worst)))
@@ -97,11 +57,11 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .hide("elements", if_ran(v.output.elements))
       .hide("first_mismatch",
             v.output.first_mismatch ? position(*v.output.first_mismatch) : Value())
-      .hide("lse_max_err", if_ran(v.lse.error))
-      .hide("lse_bound", if_ran(v.lse.bound))
-      .add({"lse_mismatches", "lse mismatches"}, if_ran(v.lse.mismatches))
+      .hide("lse_max_err", has_lse ? Value(v.lse.error) : Value())
+      .hide("lse_bound", has_lse ? Value(v.lse.bound) : Value())
+      .add({"lse_mismatches", "lse mismatches"}, has_lse ? Value(v.lse.mismatches) : Value())
       .hide("rows_without_keys", rows_without_keys(c.problem.mask()))
-      .hide("tolerance", Tolerance(c.problem).formula())
+      .hide("tolerance", formula)
       .hide("reason", v.reason.empty() ? Value() : Value(v.reason))
       .hide("repro", repro);
   return record;
@@ -125,16 +85,15 @@ report::Lines preamble(const Options& options) {
   const std::string absence = gpu_absence();
   if (!absence.empty()) lines.lines.push_back("GPU kernels: not run, " + absence);
   const Problem& first = options.cases.front().problem;
-  if (options.cases.size() == 1)
-    lines.lines.push_back("mask:  " + describe(first.window, first.sinks));
+  if (options.cases.size() == 1) lines.lines.push_back("mask:  " + describe(first.mask()));
   if (const Index rows = rows_without_keys(first.mask()); options.cases.size() == 1 && rows > 0) {
     lines.lines.push_back(fmt::format("rows:  {} of {} see no key: output 0, lse {}", rows,
                                       first.n_q, first.sink_logits ? "the sink logit" : "-inf"));
   }
-  lines.lines.push_back("bound: " + Tolerance(first).formula() +
+  lines.lines.push_back("bound: " + Tolerance(first, options.kernels.front().sums).formula() +
                         (options.cases.size() == 1 ? "" : " (first case)"));
   lines.lines.push_back(
-      "       A: sum of weight |v|, M: largest |score| that the row's norms allow "
+      "       of a row: n keys, M largest |score|; A sum of weight |v|, o output "
       "(docs/numerics.md)");
   return lines;
 }
@@ -157,14 +116,15 @@ cli::Outcome run(const Options& options) {
       for (const Kernel& kernel : options.kernels) {
         const Verdict verdict = judge(kernel, c.problem, inputs, expected);
         const std::string repro = repro_line(options, c.problem, kernel.name);
-        append(table, record_of(c, verdict, columns, repro));
-        passed += verdict.status == "pass";
-        unsupported += verdict.status == "unsupported";
-        if (verdict.status == "pass" || verdict.status == "unsupported") continue;
+        append(table,
+               record_of(c, verdict, columns, Tolerance(c.problem, kernel.sums).formula(), repro));
+        passed += verdict.status == Status::pass;
+        unsupported += verdict.status == Status::unsupported;
+        if (!verdict.is_no()) continue;
         ++failed;
         failures.lines.push_back("  " + repro);
         if (!verdict.reason.empty()) {
-          failures.lines.push_back(fmt::format("    {}: {}", verdict.status, verdict.reason));
+          failures.lines.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
         }
       }
     }
