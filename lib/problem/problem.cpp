@@ -56,7 +56,9 @@ void validate(const Problem& p) {
   if (p.sinks > p.n_k) {
     throw UsageError(
         fmt::format("{} {} is more than the {} keys there are", option_of("sinks"), p.sinks, p.n_k),
-        "sink tokens are the first keys of the sequence; ask for fewer");
+        fmt::format("sink tokens are the first keys; ask for fewer, or give {}, which follows {} "
+                    "where it is left out",
+                    option_of("n_k"), option_of("n_q")));
   }
 }
 

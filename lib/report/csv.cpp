@@ -46,6 +46,7 @@ void write_csv(const Report& report, std::string& out) {
   for (const Table* table : tables(report)) {
     if (table->columns.empty()) continue;
     std::vector<std::string> keys;
+    if (!table->name.empty()) keys.push_back("record");
     for (const Column& column : table->columns) keys.push_back(quoted(column.key));
     if (keys != header) {
       if (!header.empty()) out += '\n';
@@ -54,6 +55,7 @@ void write_csv(const Report& report, std::string& out) {
     }
     for (const auto& row : table->rows) {
       std::vector<std::string> cells;
+      if (!table->name.empty()) cells.push_back(quoted(table->name));
       for (const Value& value : row) cells.push_back(cell(value));
       write_line(cells, out);
     }

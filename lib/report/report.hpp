@@ -37,7 +37,7 @@ struct Column {
 };
 
 struct Table {
-  std::string name;   // "record" of each of its records in JSON and JSONL; empty: left out
+  std::string name;   // "record" of each of its records, in the machine formats; empty: left out
   std::string title;  // heading for people; may be empty
   std::vector<Column> columns;
   std::vector<std::vector<Value>> rows;  // each as long as columns

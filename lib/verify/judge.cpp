@@ -56,8 +56,10 @@ Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs
   verdict.status = verdict.output.pass() && verdict.lse.pass() ? Status::pass : Status::fail;
   if (verdict.status == Status::pass && 2 * verdict.output.vacuous > verdict.output.elements) {
     verdict.status = Status::mistrusted;
-    verdict.reason = fmt::format("for {} of {} elements the bound is so wide that 0 would pass",
-                                 verdict.output.vacuous, verdict.output.elements);
+    verdict.reason = fmt::format(
+        "within its bound, but for {} of {} elements 0 would be too: shorter "
+        "rows, or a scale nearer to 1 / sqrt(head_dim), decide",
+        verdict.output.vacuous, verdict.output.elements);
   }
   return verdict;
 }

@@ -83,18 +83,23 @@ class Trial {
     reference_ = oracle(problem_, inputs_);
   }
 
-  RingTrial run(const std::vector<Index>& snapshot_steps) {
+  RingTrial run(const std::vector<Index>& snapshot_steps,
+                const std::function<void(Index)>& on_step) {
     RingCache ring(o_.W, o_.head_dim), slot_ring(o_.W, o_.head_dim);
     const Index chunk = o_.chunk > 0 ? o_.chunk : o_.prefill;
     for (Index t = 0; t < o_.steps; ++t) {
+      if (on_step) on_step(t);
       if (t < o_.prefill && t % chunk == 0) {
         attend_chunk(ring, {t, smaller(t + chunk, o_.prefill)});
       }
       ring.write(t, row(inputs_.k, t).data(), row(inputs_.v, t).data());
       slot_ring.write(t, row(by_slot_, t).data(), row(inputs_.v, t).data());
       if (t >= o_.prefill) decode(ring, slot_ring, t);
+      // A chunk is written as a whole: the ring never stands between two of its tokens.
+      const bool inside_chunk = t + 1 < o_.prefill && (t + 1) % chunk != 0;
       const auto& steps = snapshot_steps;
-      if (std::find(steps.begin(), steps.end(), t) != steps.end()) take_snapshot(ring, t);
+      const bool wanted = std::find(steps.begin(), steps.end(), t) != steps.end();
+      if (wanted && !inside_chunk) take_snapshot(ring, t);
     }
     return result_;
   }
@@ -174,14 +179,14 @@ double ring_trial_bytes(const RingTrialOptions& options) {
          8 * ring_rows * (2 * static_cast<double>(options.head_dim) + 1);
 }
 
-RingTrial run_ring_trial(const RingTrialOptions& options,
-                         const std::vector<Index>& snapshot_steps) {
+RingTrial run_ring_trial(const RingTrialOptions& options, const std::vector<Index>& snapshot_steps,
+                         const std::function<void(Index)>& on_step) {
   if (options.prefill > options.steps) {
     throw UsageError(fmt::format("a prefill of {} is longer than the {} tokens in all",
                                  options.prefill, options.steps),
                      "ask for more steps or a shorter prefill");
   }
-  return Trial(options).run(snapshot_steps);
+  return Trial(options).run(snapshot_steps, on_step);
 }
 
 }  // namespace swa

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -44,7 +45,9 @@ struct RingTrial {
 // Bytes that a trial holds at its peak, as a double.
 double ring_trial_bytes(const RingTrialOptions& options);
 
-// Snapshots are taken at the given steps. Throws UsageError where prefill > steps.
-RingTrial run_ring_trial(const RingTrialOptions& options, const std::vector<Index>& snapshot_steps);
+// Snapshots are taken at the given steps, those inside a prefill chunk left out; on_step is told
+// each step before it is taken. Throws UsageError where prefill > steps.
+RingTrial run_ring_trial(const RingTrialOptions& options, const std::vector<Index>& snapshot_steps,
+                         const std::function<void(Index step)>& on_step = {});
 
 }  // namespace swa

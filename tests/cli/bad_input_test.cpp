@@ -326,7 +326,7 @@ TEST_CASE("unknown words are refused with the nearest known one") {
       {"kv-budget --modle gemma2-27b", "'--modle'", "'--model'"},
       {"kv-budget --model gema2-27b", "gema2-27b", "'gemma2-27b'"},
       {"kv-budget --model surely-not", "surely-not", "mistral-7b-v0.1, gemma2-27b"},
-      {"kv-budget --dtype fp8", "--dtype fp8", "fp8_e4m3"},
+      {"kv-budget --dtype fp8_e4", "--dtype fp8", "fp8_e4m3"},
       {"kv-budget --dtype fp64", "--dtype fp64", "bf16"},
       {"kv-budget --format xml", "--format xml", "json"},
       {"kv-budget --format JSON", "--format JSON", "json"},

@@ -579,7 +579,7 @@ TEST_CASE("reproduce --check names exactly the figure that does not come out") {
   vector<string> wrong;
   for (const vector<string>& row : tables[0]) {
     REQUIRE(row.size() == 8);
-    if (row[6] != "ok" && row[6] != "waiting" && row[6] != "verdict") wrong.push_back(row[1]);
+    if (row[0] != "ok" && row[0] != "waiting" && row[0] != "verdict") wrong.push_back(row[2]);
   }
   CHECK(wrong == vector<string>{"1: BN=32, PARTIAL"});
 }
@@ -641,7 +641,7 @@ TEST_CASE("Markdown has tables of even rows, and text is the default") {
     CHECK(output(line) == output(line + " --format text"));
   }
   for (const vector<string>& row : markdown_rows(output("kv-budget --format md"))) {
-    CHECK(row.size() == 7);
+    CHECK(row.size() == 8);
   }
 }
 
@@ -797,9 +797,9 @@ TEST_CASE("a broken data file is named with its line") {
       {"verify", "cases/chapter.toml", "", "cases/chapter.toml"},
       {"verify", "cases/chapter.toml", one_case + "window = 0\n", "cases/chapter.toml:4: "},
       {"verify", "cases/chapter.toml", one_case + "windw = 3\n", "cases/chapter.toml:4: "},
-      {"verify", "cases/chapter.toml", one_case + "sinks = 5\n", "cases/chapter.toml:1: "},
+      {"verify", "cases/chapter.toml", one_case + "sinks = 5\n", "cases/chapter.toml:2: "},
       {"verify", "cases/chapter.toml", one_case + "heads_q = 3\nheads_kv = 2\n",
-       "cases/chapter.toml:1: "},
+       "cases/chapter.toml:2: "},
       {"reproduce", "chapter/figures.tsv", "tiled\tno third\n", "chapter/figures.tsv:1: "},
       {"reproduce", "chapter/figures.tsv", "a\tb\tc\n\na\tb\td\n", "chapter/figures.tsv:3: "},
   };

@@ -3,10 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
 #include "error.hpp"
+#include "scratch.hpp"
 
 using namespace swa;
 
@@ -105,15 +104,13 @@ TEST_CASE("the closed form of dependence equals pushing every bit through the la
 }
 
 TEST_CASE("a broken catalogue says where") {
-  namespace fs = std::filesystem;
-  const fs::path folder = "model_test_catalogue";
-  fs::create_directories(folder);
+  const test::Scratch scratch;
   const auto complaint = [&](const std::string& text) -> std::string {
-    std::ofstream(folder / "m.toml") << text;
+    scratch.write("m.toml", text);
     try {
-      read_catalogue(folder.string());
+      read_catalogue(scratch.folder());
     } catch (const UsageError& error) {
-      return error.what();
+      return scratch.without_folder(error.what());
     }
     return "";
   };
@@ -121,12 +118,11 @@ TEST_CASE("a broken catalogue says where") {
       "[[model]]\nid = 'a'\ntitle = 'A'\nsource = 's'\nlayers = 2\npattern = 'LG'\nkv_heads = 1\n"
       "head_dim = 4\nwindow = 8\n";
   CHECK(complaint(good) == "");
-  CHECK(complaint(good + "windo = 8\n") ==
-        "model_test_catalogue/m.toml:10: 'windo' is not a key of [[model]]");
+  CHECK(complaint(good + "windo = 8\n") == "m.toml:10: 'windo' is not a key of [[model]]");
   CHECK(complaint("[[model]]\nid = 'a'\n") ==
-        "model_test_catalogue/m.toml:1: 'title' is missing, empty or not a string");
+        "m.toml:1: 'title' is missing, empty or not a string");
   CHECK(complaint(good.substr(0, good.size() - 11))
             .ends_with("'window' is missing or not a whole number"));
-  CHECK(complaint("[[model]\n").starts_with("model_test_catalogue/m.toml:1: "));
+  CHECK(complaint("[[model]\n").starts_with("m.toml:1: "));
   CHECK_THROWS_AS(read_catalogue("/nonexistent"), UsageError);
 }

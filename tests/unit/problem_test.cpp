@@ -1,10 +1,9 @@
 #include <doctest/doctest.h>
 
-#include <fstream>
-
 #include "error.hpp"
 #include "problem/sweep.hpp"
 #include "problem/words.hpp"
+#include "scratch.hpp"
 
 using namespace swa;
 
@@ -100,25 +99,25 @@ TEST_CASE("the chapter's suite reads and says where it is wrong") {
   REQUIRE(cases.size() == 10);
   CHECK(options(cases[3].problem) == "--W 128 --nq 96 --nk 600 --heads 2");
 
-  const auto complaint = [](const std::string& text) -> std::string {
-    const std::string path = "cases_test.toml";
-    std::ofstream(path) << text;
+  const test::Scratch scratch;
+  const auto complaint = [&](const std::string& text) -> std::string {
     try {
-      read_cases(path);
+      read_cases(scratch.write("cases_test.toml", text));
     } catch (const UsageError& error) {
-      return error.what();
+      return scratch.without_folder(error.what());
     }
     return "";
   };
   CHECK(complaint("[[case]]\nname = 'a'\nn_q = 5\nwindo = 3\n") ==
-        "cases_test.toml:4: unknown key 'windo' in [[case]]");
+        "cases_test.toml:4: 'windo' is not a key of [[case]]");
   CHECK(complaint("[[case]]\nname = 'a'\nn_q = 0\n") ==
-        "cases_test.toml:3: 'n_q' = 0 is not within 1 .. 2^60");
+        "cases_test.toml:3: 'n_q' is not within 1 .. 2^60");
   CHECK(complaint("[[case]]\nname = 'a'\nn_q = 'x'\n") ==
-        "cases_test.toml:3: 'n_q' is not a whole number");
+        "cases_test.toml:3: 'n_q' is missing or not a whole number");
   CHECK(complaint("[[case]]\nname = 'a'\nn_q = 4\nsinks = 9\n") ==
-        "cases_test.toml:1: case 'a': --sinks 9 is more than the 4 keys there are");
-  CHECK(complaint("[[case]]\nn_q = 4\n") == "cases_test.toml:1: a [[case]] has no name");
+        "cases_test.toml:2: 'name' = a: --sinks 9 is more than the 4 keys there are");
+  CHECK(complaint("[[case]]\nn_q = 4\n") ==
+        "cases_test.toml:1: 'name' is missing, empty or not a string");
   CHECK(complaint("x = 1\n") == "cases_test.toml has no [[case]]");
   CHECK(complaint("[[case]\n").starts_with("cases_test.toml:1: "));
   CHECK_THROWS_AS(read_cases("/nonexistent.toml"), UsageError);

@@ -185,9 +185,9 @@ TEST_CASE("jsonl of a small report") {
 
 TEST_CASE("csv of a small report") {
   CHECK(written(sample(), Format::csv) ==
-        "mask,n_q,saved,seed,exact,tiles,notes\n"
-        "causal,128,49.609375,7,true,1 2 3,a b\n"
-        "a|b,4096,,8,false,\"\",\"\"\n"
+        "record,mask,n_q,saved,seed,exact,tiles,notes\n"
+        "mask,causal,128,49.609375,7,true,1 2 3,a b\n"
+        "mask,a|b,4096,,8,false,\"\",\"\"\n"
         "\n"
         "time_s,host\n"
         "0.5,naïve\n"
@@ -216,7 +216,7 @@ TEST_CASE("a table without rows keeps its heading") {
       report_of({table("t", "Title", {column("a", "first"), column("b", "second")}, {})});
   CHECK(written(report, Format::text) == "Title\nfirst  second\n");
   CHECK(written(report, Format::md) == "### Title\n\n| first | second |\n| ---: | ---: |\n");
-  CHECK(written(report, Format::csv) == "a,b\n");
+  CHECK(written(report, Format::csv) == "record,a,b\n");
   CHECK(written(report, Format::jsonl).empty());
   CHECK(written(report, Format::json).find("\"records\": [],") != std::string::npos);
 }
@@ -579,7 +579,7 @@ TEST_CASE("property: no line of a table ends in a space and all formats write") 
     const std::string markdown = written(report, Format::md);
     CHECK(static_cast<std::size_t>(std::count(markdown.begin(), markdown.end(), '\n')) ==
           made.rows.size() + 2);
-    CHECK(written(report, Format::csv).starts_with("a,b\n"));
+    CHECK(written(report, Format::csv).starts_with("record,a,b\n"));
   }
 }
 

@@ -20,12 +20,16 @@ void Figures::waiting(const std::string& row, const std::string& for_what) {
   list_.push_back({table_, row, Class::waiting, for_what, 0});
 }
 
-std::vector<Figure> all_figures() {
+std::vector<Figure> all_figures(
+    const std::function<void(std::size_t done, std::size_t total)>& on_section) {
+  const std::vector<Figures (*)()> sections{kv_budget_figures, reference_figures, tile_grid_figures,
+                                            tiled_figures,     flex_figures,      kernel_figures,
+                                            ring_figures,      nan_trap_figures,  alignment_figures,
+                                            gpu_plan_figures,  exercise_figures};
   std::vector<Figure> all;
-  for (const auto section : {kv_budget_figures, reference_figures, tile_grid_figures, tiled_figures,
-                             flex_figures, kernel_figures, ring_figures, nan_trap_figures,
-                             alignment_figures, gpu_plan_figures, exercise_figures}) {
-    const Figures figures = section();
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    if (on_section) on_section(i, sections.size());
+    const Figures figures = sections[i]();
     all.insert(all.end(), figures.list().begin(), figures.list().end());
   }
   return all;

@@ -2,7 +2,9 @@
 // chapter printed is only met in compare.hpp.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,6 +55,8 @@ Figures alignment_figures();  // section 4, traps B and C
 Figures gpu_plan_figures();   // section 6
 Figures exercise_figures();   // "try this"
 
-std::vector<Figure> all_figures();
+// on_section is told how many of the sections are done, before each.
+std::vector<Figure> all_figures(
+    const std::function<void(std::size_t done, std::size_t total)>& on_section = {});
 
 }  // namespace swa::chapter

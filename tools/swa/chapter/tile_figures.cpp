@@ -152,7 +152,8 @@ Figures kernel_figures() {
   const std::string report = "the GPU kernels' compile report";
   for (const char* tile : {"64x64", "128x64"}) {
     figures.waiting(fmt::format("compiled for sm_90, tile {}: shared bytes", tile), report);
-    figures.waiting(fmt::format("compiled for sm_90, tile {}: wgmma shapes", tile), report);
+    figures.waiting(fmt::format("compiled for sm_90, tile {}: wgmma of Q K^T", tile), report);
+    figures.waiting(fmt::format("compiled for sm_90, tile {}: wgmma of P V", tile), report);
   }
   figures.waiting("fp32 through TF32 tensor cores: error about", "a GPU kernel in TF32");
   return figures;

@@ -60,7 +60,7 @@ std::vector<Window> MaskOptions::windows() const {
     throw UsageError("--W and --left/--right are two spellings of the window",
                      "give --W for a causal window, or --left and --right for a band");
   }
-  if (window_.given() && no_causal_.given()) {
+  if (window_.given() && window_.text != "none" && no_causal_.given()) {
     throw UsageError("--W is a causal window, so --no-causal contradicts it",
                      "say --left and --right, keys besides the query's own");
   }

@@ -54,7 +54,11 @@ int Program::dispatch(std::span<char* const> words, std::ostream& out) {
     out << "swa " SWA_VERSION "\n";
     return 0;
   }
-  if (first == "--help" || first == "-h") {
+  if (first == "help" && words.size() > 1) {
+    out << find(words[1]).app().help("swa");
+    return 0;
+  }
+  if (first == "help" || first == "--help" || first == "-h") {
     out << app_->help();
     return 0;
   }

@@ -38,6 +38,14 @@ std::vector<Model> choose(const std::vector<Model>& catalogue, const cli::Option
   return chosen;
 }
 
+// W of the local layers, which the catalogue gives one for a model; null where all are global.
+report::Value local_window(const Model& model) {
+  for (const Layer& layer : model.layers) {
+    if (layer.is_local()) return layer.window.width;
+  }
+  return {};
+}
+
 report::Record budget_record(const Model& model, Index context, const Options& options) {
   const Index width = bytes(options.dtype);
   const Index hybrid = kv_bytes(model, context, options.batch, width);
@@ -65,6 +73,7 @@ report::Record budget_record(const Model& model, Index context, const Options& o
       .add({"gib", "hybrid GiB", ".2f"}, static_cast<double>(hybrid) / kGiB)
       .add({"saving", "saving", ".1f", report::Show::everywhere, "x"},
            static_cast<double>(full) / static_cast<double>(hybrid))
+      .add({"window", "W", "", report::Show::everywhere, "", "none"}, local_window(model))
       .hide("supported", supported)
       .hide("max_context", model.max_context ? report::Value(*model.max_context) : report::Value())
       .add({"note", "note"}, note)
@@ -121,16 +130,18 @@ std::unique_ptr<cli::Command> kv_budget(CLI::App& app) {
   const cli::Option& model =
       command->add("model", "", "models by name, separated by commas (default: all)");
   const cli::Option& context = command->add("context", "8Ki,32Ki,128Ki");
-  const cli::Option& dtype =
-      command->add("dtype", "bf16", "type of the cache: fp32, bf16, fp16, fp8_e4m3 or fp8_e5m2");
+  const cli::Option& dtype = command->add(
+      "dtype", "bf16", "type of the cache: fp32, bf16, fp16 or fp8 (fp8_e4m3, fp8_e5m2)");
   const cli::Option& batch = command->add("batch", "1");
   command->on_run([&] {
     Options options;
     options.models = choose(read_catalogue(cli::data_path("models")), model);
     options.contexts = cli::parse_counts(context.name, context.text);
     options.batch = cli::parse_count(batch.name, batch.text);
-    options.dtype = *parse_dtype(cli::parse_choice(
-        dtype.name, dtype.text, {"fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
+    const std::string type = cli::parse_choice(
+        dtype.name, dtype.text, {"fp32", "bf16", "fp16", "fp8", "fp8_e4m3", "fp8_e5m2"});
+    // Either fp8 takes one byte.
+    options.dtype = *parse_dtype(type == "fp8" ? "fp8_e4m3" : type);
     return run(options);
   });
   return command;

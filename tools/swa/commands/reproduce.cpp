@@ -1,9 +1,12 @@
 // swa reproduce: does every table of the chapter come out again?
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "chapter/compare.hpp"
 #include "cli/data.hpp"
 #include "commands/commands.hpp"
+#include "terminal/progress.hpp"
 
 namespace swa::commands {
 namespace {
@@ -20,9 +23,17 @@ std::string word(chapter::Class kind) {
   return {};
 }
 
+std::vector<chapter::Figure> figures_with_progress() {
+  std::optional<terminal::Progress> progress;
+  return chapter::all_figures([&](std::size_t done, std::size_t total) {
+    if (!progress) progress.emplace("reproduce", total);
+    progress->update(done, "");
+  });
+}
+
 cli::Outcome run(bool check) {
-  const std::vector<chapter::Verdict> verdicts = chapter::compare(
-      chapter::all_figures(), chapter::read_printed(cli::data_path("chapter/figures.tsv")));
+  const chapter::Printed printed = chapter::read_printed(cli::data_path("chapter/figures.tsv"));
+  const std::vector<chapter::Verdict> verdicts = chapter::compare(figures_with_progress(), printed);
   cli::Outcome outcome;
   outcome.report.schema = "swa.reproduce/1";
   std::int64_t right = 0, waiting = 0;
@@ -33,13 +44,13 @@ cli::Outcome run(bool check) {
     waiting += waits;
     right += v.right && !waits;
     report::Record record;
-    record.add({"table", "table"}, v.figure.table)
+    record.add({"verdict", "verdict"}, v.verdict)
+        .add({"table", "table"}, v.figure.table)
         .add({"row", "row"}, v.figure.row)
-        .add({"class", "class"}, word(v.figure.kind))
         .add({"chapter", "chapter"}, v.chapter)
         .add({"ours", "ours"}, waits ? "needs " + v.figure.ours : v.figure.ours)
         .add({"bound", "bound", ".1e"}, bounded ? report::Value(v.figure.bound) : report::Value())
-        .add({"verdict", "verdict"}, v.verdict)
+        .add({"class", "class"}, word(v.figure.kind))
         .hide("repro", "swa reproduce");
     append(table, record);
   }

@@ -11,6 +11,7 @@
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
+#include "terminal/progress.hpp"
 #include "verify/ring_trial.hpp"
 
 namespace swa::commands {
@@ -23,10 +24,10 @@ struct Options {
   Index page = 16;
 };
 
-// Around the first wrap, and the end.
+// Around the first wrap, the end of the prefill, and the end.
 std::vector<Index> chosen_steps(const RingTrialOptions& o) {
   std::set<Index> steps;
-  for (const Index t : {o.W - 3, o.W - 1, o.W, o.W + 1, o.steps - 1}) {
+  for (const Index t : {o.W - 3, o.W - 1, o.W, o.W + 1, o.prefill - 1, o.steps - 1}) {
     if (t >= 0 && t < o.steps) steps.insert(t);
   }
   return {steps.begin(), steps.end()};
@@ -108,6 +109,11 @@ report::Lines findings(const RingTrial& trial, const Options& options) {
         "  written before the chunk's attention: {} of {} rows are wrong, {} see nothing of their "
         "window",
         trial.wrong_rows_write_first, o.prefill, trial.blind_rows_write_first));
+    out.push_back(
+        fmt::format("  {} slots are enough where a chunk is attended before it is written; the "
+                    "other way W - 1 + "
+                    "chunk = {} are needed",
+                    o.W, o.W - 1 + o.chunk));
   }
   if (o.steps > o.prefill) {
     out.push_back(
@@ -129,11 +135,17 @@ report::Lines findings(const RingTrial& trial, const Options& options) {
   return lines;
 }
 
+RingTrial run_with_progress(const RingTrialOptions& options) {
+  terminal::Progress progress("ring-sim", static_cast<std::size_t>(options.steps));
+  return run_ring_trial(options, chosen_steps(options),
+                        [&](Index step) { progress.update(static_cast<std::size_t>(step), ""); });
+}
+
 cli::Outcome run(const Options& options) {
   cli::require_memory(
       ring_trial_bytes(options.trial),
       fmt::format("a ring of {} slots over {} tokens", options.trial.W, options.trial.steps));
-  const RingTrial trial = run_ring_trial(options.trial, chosen_steps(options.trial));
+  const RingTrial trial = run_with_progress(options.trial);
   cli::Outcome outcome;
   outcome.report.schema = "swa.ring-sim/1";
   outcome.report.blocks = {slot_table(trial, options), trial_table(trial, options),

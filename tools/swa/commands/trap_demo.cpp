@@ -43,12 +43,14 @@ Value or_null(const std::optional<Index>& value) {
   return value ? Value(*value) : Value();
 }
 
+std::string window_text(const Window& window) {
+  return window.kind == Window::Kind::causal ? fmt::format("{}", window.width) : "none";
+}
+
 // The command that shows one row again.
 std::string repro(const Setting& s, const std::string& trap, const Window& window) {
-  const bool causal = window.kind == Window::Kind::causal;
   std::string line = fmt::format("swa trap-demo {} --W {} --n {} --head-dim {} --seed {}", trap,
-                                 causal ? fmt::format("{}", window.width) : std::string("none"),
-                                 s.n, s.head_dim, s.seed);
+                                 window_text(window), s.n, s.head_dim, s.seed);
   if (s.chunk > 0) line += fmt::format(" --chunk {}", s.chunk);
   if (trap == "nan") {
     line += fmt::format(" --BM {} --BN {} --order {} --guard {}", s.tiled.tile.BM, s.tiled.tile.BN,
@@ -86,6 +88,7 @@ bool show_nan(const Setting& s, report::Report& report) {
                   s.tiled.tile.BM, s.tiled.tile.BN, walked, s.tiled.guard ? "guard on" : "no guard",
                   s.chunk > 0 ? s.chunk : s.n, s.n);
   bool all = true, reverse_is_safe = true;
+  std::vector<std::string> lost;  // windows at which rows are
   for (const Window& window : s.windows) {
     Problem p;
     p.n_q = s.chunk > 0 ? s.chunk : s.n;
@@ -105,6 +108,7 @@ bool show_nan(const Setting& s, report::Report& report) {
                     guarded.others_within_bound && reversed.same_rows;
     all = all && ok;
     reverse_is_safe = reverse_is_safe && reversed.nan_rows == 0;
+    if (found.nan_rows > 0) lost.push_back(window_text(window));
     // With every row lost there is no other row to measure.
     const bool some_left = found.nan_rows < p.n_q;
     report::Record record;
@@ -114,24 +118,28 @@ bool show_nan(const Setting& s, report::Report& report) {
         .add({"first_nan_row", "first"}, or_null(found.first_nan_row))
         .add({"max_err_other_rows", "max err on other rows", ".2e"},
              some_left ? Value(found.max_err_other_rows) : Value())
-        .add({"guarded_nan_rows", "with guard"}, guarded.nan_rows)
-        .add({"guarded_max_err", "max err", ".2e"}, guarded.max_err_other_rows)
-        .add({"reverse_nan_rows", "reverse walk"}, reversed.nan_rows)
-        .add({"reverse_predicted_nan_rows", "predicted"}, reversed.predicted_nan_rows)
+        .add({"guarded_nan_rows", "guarded: NaN rows"}, guarded.nan_rows)
+        .add({"guarded_max_err", "guarded: max err", ".2e"}, guarded.max_err_other_rows)
+        .add({"reverse_nan_rows", "reverse: NaN rows"}, reversed.nan_rows)
+        .add({"reverse_predicted_nan_rows", "reverse: predicted"}, reversed.predicted_nan_rows)
         .hide("n_q", p.n_q)
         .hide("n_k", p.n_k);
     finish(record, s, "nan", window, ok);
     append(table, record);
   }
   report.blocks.push_back(table);
-  report.blocks.push_back(report::Lines{
-      {"A row is predicted to be lost when the first tile that it visits holds none of its keys:",
-       "its running maximum stays -inf, and exp(-inf - -inf) is NaN.",
-       "Cure 1, the guard: subtract 0 where the running maximum is -inf.",
-       std::string("Cure 2, the reverse walk from the diagonal: ") +
-           (reverse_is_safe
-                ? "safe here, the tile that it visits first holds a key of every row."
-                : "NOT safe here, the tile that it visits first misses some row's keys.")}});
+  report.blocks.push_back(report::Lines{{
+      "A row is predicted to be lost when the first tile that it visits holds none of its keys:",
+      "its running maximum stays -inf, and exp(-inf - -inf) is NaN.",
+      "Cure 1, the guard: subtract 0 where the running maximum is -inf.",
+      std::string("Cure 2, the reverse walk, right to left from the diagonal: ") +
+          (reverse_is_safe
+               ? "safe here, the tile that it visits first holds a key of every row."
+               : "NOT safe here, the tile that it visits first misses some row's keys."),
+      fmt::format("This walk, {}: {}", s.tiled.guard ? "guarded" : "unguarded",
+                  lost.empty() ? std::string("no row is lost")
+                               : fmt::format("rows are lost at W = {}", fmt::join(lost, ", "))),
+  }});
   return all;
 }
 
@@ -283,7 +291,8 @@ struct TrapOptions {
         seed(command.add("seed", "",
                          "seed of NumPy's default_rng (nan 1, off-by-one and alignment 2, "
                          "rope-slot 3)")),
-        order(command.add_other("--order", "forward", "walk over key tiles: forward or reverse")),
+        order(command.add_other("--order", "forward",
+                                "walk over key tiles: forward (left to right) or reverse")),
         BM(command.add("BM", "64")),
         BN(command.add("BN", "64")),
         guard(command.add_other("--guard", "off", "the -inf guard: on or off")) {}

@@ -34,11 +34,14 @@ report::Value position(const std::array<Index, 4>& index) {
 }
 
 report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& columns,
-                         const std::string& formula, const std::string& repro) {
+                         const Oracle& oracle, const std::string& formula,
+                         const std::string& repro) {
   using report::Value;
   const bool ran = v.compared();
   const bool has_lse = ran && v.lse.elements > 0;
   const auto if_ran = [ran](const Value& value) { return ran ? value : Value(); };
+  const auto [b, h, row, d] = v.output.worst;
+  const RowFacts& facts = oracle.row_facts(b, h, row);
   report::Record record;
   record
       .add({"case", "case", "", c.name.empty() ? report::Show::machine : report::Show::everywhere},
@@ -52,6 +55,11 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .add({"worst", "worst at (b, h, row, d)"}, if_ran(position(v.output.worst)))
       .hide("expected", if_ran(v.output.expected))
       .hide("got", if_ran(v.output.got))
+      .hide("worst_keys", if_ran(facts.keys))
+      .hide("worst_score_bound", if_ran(facts.score_bound))
+      .hide("worst_abs_output", if_ran(oracle.abs_output.row(b, h, row)[d]))
+      .hide("worst_largest_v", if_ran(facts.largest_v))
+      .hide("worst_denominator", if_ran(facts.denominator))
       .add({"nonfinite", "NaN/Inf"}, if_ran(v.output.nonfinite))
       .add({"mismatches", "mismatches"}, if_ran(v.output.mismatches))
       .hide("elements", if_ran(v.output.elements))
@@ -93,8 +101,8 @@ report::Lines preamble(const Options& options) {
   lines.lines.push_back("bound: " + Tolerance(first, options.kernels.front().sums).formula() +
                         (options.cases.size() == 1 ? "" : " (first case)"));
   lines.lines.push_back(
-      "       of a row: n keys, M largest |score|; A sum of weight |v|, o output "
-      "(docs/numerics.md)");
+      "       n keys of the row, M its largest |score|, A sum of weight |v|, o output"
+      " (docs/numerics.md)");
   return lines;
 }
 
@@ -116,8 +124,8 @@ cli::Outcome run(const Options& options) {
       for (const Kernel& kernel : options.kernels) {
         const Verdict verdict = judge(kernel, c.problem, inputs, expected);
         const std::string repro = repro_line(options, c.problem, kernel.name);
-        append(table,
-               record_of(c, verdict, columns, Tolerance(c.problem, kernel.sums).formula(), repro));
+        append(table, record_of(c, verdict, columns, expected,
+                                Tolerance(c.problem, kernel.sums).formula(), repro));
         passed += verdict.status == Status::pass;
         unsupported += verdict.status == Status::unsupported;
         if (!verdict.is_no()) continue;

@@ -21,9 +21,12 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::size_t done, const std::string& next) {
-  const std::chrono::duration<double> elapsed = Clock::now() - begin_;
-  if (!on_terminal_ || elapsed.count() < 0.5) return;
+  if (!on_terminal_) return;
+  const Clock::time_point now = Clock::now();
+  const std::chrono::duration<double> elapsed = now - begin_, since_shown = now - last_;
+  if (elapsed.count() < 0.5 || since_shown.count() < 0.1) return;
   shown_ = true;
+  last_ = now;
   std::string eta = "?";
   if (done > 0) {
     const double left =

@@ -1,4 +1,5 @@
-// A line on stderr that tells how far a long run is, on a terminal only and after half a second.
+// A line on stderr that tells how far a long run is, on a terminal only, after half a second and then
+// at most ten times a second.
 #pragma once
 
 #include <chrono>
@@ -22,7 +23,7 @@ class Progress {
 
   std::string what_;
   std::size_t total_;
-  Clock::time_point begin_ = Clock::now();
+  Clock::time_point begin_ = Clock::now(), last_ = begin_;
   bool on_terminal_;
   bool shown_ = false;
 };
