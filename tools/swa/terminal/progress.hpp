@@ -1,5 +1,5 @@
-// A line on stderr that tells how far a long run is, on a terminal only, after half a second and then
-// at most ten times a second.
+// A line on stderr that tells how far a long run is, on a terminal only, after half a second and
+// then at most ten times a second.
 #pragma once
 
 #include <chrono>
