@@ -1,7 +1,6 @@
 // The window conventions of other projects, converted here and nowhere else.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "mask/window.hpp"

@@ -42,6 +42,7 @@ void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, 
   const Mask mask = p.mask();
   const double scale = p.score_scale(), sink = sink_logit(in, h);
   const Vector q(in.q.row(b, h, row), p.head_dim);
+  const double q_norm = q.norm();
   const Index kv_head = h / p.group();
 
   std::vector<std::pair<Index, double>> scores;  // of the visible keys
@@ -54,7 +55,7 @@ void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, 
     const double score = capped(q.dot(k) * scale, p.softcap);
     scores.emplace_back(key, score);
     highest = std::max(highest, score);
-    facts.score_bound = std::max(facts.score_bound, std::abs(scale) * q.norm() * k.norm());
+    facts.score_bound = std::max(facts.score_bound, std::abs(scale) * q_norm * k.norm());
   }
   facts.keys = static_cast<Index>(scores.size());
   if (highest == -kInfinity) return;  // nothing visible: output 0, lse -inf

@@ -22,6 +22,10 @@ using Words = std::vector<std::string>;
 // becomes U+FFFD.
 using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, Words>;
 
+inline Value or_null(const std::optional<std::int64_t>& value) {
+  return value ? Value(*value) : Value();
+}
+
 enum class Show : std::uint8_t {
   everywhere,  // text, md and the machine formats
   machine,     // json, jsonl and csv only

@@ -19,6 +19,11 @@ Comparison compare(const Tensor<double>& expected, const Tensor<double>& got, Bo
   result.elements = shape.size();
   // Worse is: not finite, then out of bound, then the larger error.
   const auto rank = [](bool nonfinite, bool mismatch) { return nonfinite ? 2 : mismatch ? 1 : 0; };
+  const auto index_of = [&](Index i) {
+    return std::array<Index, 4>{i / shape.dim / shape.tokens / shape.heads,
+                                i / shape.dim / shape.tokens % shape.heads,
+                                i / shape.dim % shape.tokens, i % shape.dim};
+  };
   int worst_rank = -1;
   for (Index i = 0; i < result.elements; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -28,17 +33,14 @@ Comparison compare(const Tensor<double>& expected, const Tensor<double>& got, Bo
     const double error = e == g ? 0 : std::abs(g - e);
     const bool nonfinite = e != g && !std::isfinite(g);
     const bool mismatch = nonfinite || !(error <= bound);
-    const std::array<Index, 4> index{i / shape.dim / shape.tokens / shape.heads,
-                                     i / shape.dim / shape.tokens % shape.heads,
-                                     i / shape.dim % shape.tokens, i % shape.dim};
     result.nonfinite += nonfinite;
     result.mismatches += mismatch;
-    if (mismatch && !result.first_mismatch) result.first_mismatch = index;
+    if (mismatch && !result.first_mismatch) result.first_mismatch = index_of(i);
     if (bound > result.largest_bound) result.largest_bound = bound;
     const int worse = rank(nonfinite, mismatch);
     if (worse > worst_rank || (worse == worst_rank && error > result.error)) {
       worst_rank = worse;
-      result.worst = index;
+      result.worst = index_of(i);
       result.expected = e;
       result.got = g;
       result.error = nonfinite ? std::numeric_limits<double>::quiet_NaN() : error;

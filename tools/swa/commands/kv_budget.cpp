@@ -51,7 +51,6 @@ report::Record budget_record(const Model& model, Index context, const Options& o
   const Index hybrid = kv_bytes(model, context, options.batch, width);
   const Index full = kv_bytes_all_global(model, context, options.batch, width);
   const bool supported = model.supports(context);
-  const std::optional<Index> reach = stacked_reach(model);
   const std::string dtype(name(options.dtype));
   const std::string note =
       supported            ? ""
@@ -75,9 +74,9 @@ report::Record budget_record(const Model& model, Index context, const Options& o
            static_cast<double>(full) / static_cast<double>(hybrid))
       .add({"window", "W", "", report::Show::everywhere, "", "none"}, local_window(model))
       .hide("supported", supported)
-      .hide("max_context", model.max_context ? report::Value(*model.max_context) : report::Value())
+      .hide("max_context", report::or_null(model.max_context))
       .add({"note", "note"}, note)
-      .hide("stacked_reach", reach ? report::Value(*reach) : report::Value())
+      .hide("stacked_reach", report::or_null(stacked_reach(model)))
       .hide("source", model.source)
       .hide("repro", fmt::format("swa kv-budget --model {} --ctx {} --dtype {} --batch {}",
                                  model.id, context, dtype, options.batch));

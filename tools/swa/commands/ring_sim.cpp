@@ -81,7 +81,7 @@ report::Table trial_table(const RingTrial& trial, const Options& options) {
       .hide("max_err_ring", trial.max_err_ring)
       .hide("ring_is_right", trial.ring_is_right)
       .hide("max_err_slot_rope", trial.max_err_slot_rope)
-      .hide("first_wrong_step", trial.first_wrong_step ? Value(*trial.first_wrong_step) : Value())
+      .hide("first_wrong_step", report::or_null(trial.first_wrong_step))
       .hide("max_err_write_after", if_prefilled(trial.max_err_write_after))
       .hide("wrong_rows_write_after", if_prefilled(trial.wrong_rows_write_after))
       .hide("wrong_rows_write_first", if_prefilled(trial.wrong_rows_write_first))
@@ -111,8 +111,7 @@ report::Lines findings(const RingTrial& trial, const Options& options) {
         trial.wrong_rows_write_first, o.prefill, trial.blind_rows_write_first));
     out.push_back(
         fmt::format("  {} slots are enough where a chunk is attended before it is written; the "
-                    "other way W - 1 + "
-                    "chunk = {} are needed",
+                    "other way W - 1 + chunk = {} are needed",
                     o.W, o.W - 1 + o.chunk));
   }
   if (o.steps > o.prefill) {

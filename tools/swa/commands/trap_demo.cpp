@@ -39,10 +39,6 @@ struct Trap {
 constexpr const char* kAsPredicted = "as predicted";
 constexpr const char* kUnexpected = "UNEXPECTED";
 
-Value or_null(const std::optional<Index>& value) {
-  return value ? Value(*value) : Value();
-}
-
 std::string window_text(const Window& window) {
   return window.kind == Window::Kind::causal ? fmt::format("{}", window.width) : "none";
 }
@@ -115,7 +111,7 @@ bool show_nan(const Setting& s, report::Report& report) {
     record.add({"window", "W", "", report::Show::everywhere, "", "none"}, window_cell(window))
         .add({"nan_rows", "NaN rows"}, found.nan_rows)
         .add({"predicted_nan_rows", "predicted"}, found.predicted_nan_rows)
-        .add({"first_nan_row", "first"}, or_null(found.first_nan_row))
+        .add({"first_nan_row", "first"}, report::or_null(found.first_nan_row))
         .add({"max_err_other_rows", "max err on other rows", ".2e"},
              some_left ? Value(found.max_err_other_rows) : Value())
         .add({"guarded_nan_rows", "guarded: NaN rows"}, guarded.nan_rows)
@@ -230,8 +226,8 @@ bool show_rope_slot(const Setting& s, report::Report& report) {
     record.add({"window", "W"}, options.W)
         .add({"steps", "steps"}, s.n)
         .add({"max_err_slot_rope", "max err by slot", ".2e"}, trial.max_err_slot_rope)
-        .add({"first_wrong_step", "first wrong step"}, or_null(trial.first_wrong_step))
-        .add({"predicted_first_wrong_step", "predicted"}, or_null(predicted))
+        .add({"first_wrong_step", "first wrong step"}, report::or_null(trial.first_wrong_step))
+        .add({"predicted_first_wrong_step", "predicted"}, report::or_null(predicted))
         .add({"max_err_ring", "max err by position", ".2e"}, trial.max_err_ring);
     finish(record, s, "rope-slot", window, ok);
     append(table, record);
