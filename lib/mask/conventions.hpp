@@ -1,7 +1,14 @@
 // The window conventions of other projects, converted here and nowhere else.
+//
+// Each project counts something else: all keys that a query sees (W), the keys before it (L), those
+// to either side (L, R), both sides together (a diameter), or the tokens of a chunk. The table in
+// conventions.cpp says which, where row 0 sits when n_q != n_k, and how to write it down.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "mask/window.hpp"
 
@@ -15,25 +22,39 @@ struct FlashAttentionWindow {
   Index left = -1, right = -1;
 };
 
-constexpr FlashAttentionWindow to_flash_attention(const Window& window) {
-  const Side left = window.reach_left(), right = window.reach_right();
-  const bool causal = right == Side::of(0);
-  return {causal, left.bounded ? left.reach : -1,
-          right.bounded && !(causal && !left.bounded) ? right.reach : -1};
-}
-
+// Nothing for a chunked window, which is no band.
+std::optional<FlashAttentionWindow> to_flash_attention(const Window& window);
 // Negative means no bound. (L, 0) is a causal window of L + 1 keys.
-constexpr Window from_flash_attention(FlashAttentionWindow fa) {
-  if (fa.causal || fa.right == 0) {
-    return fa.left < 0 ? Window::global() : Window::causal(fa.left + 1);
-  }
-  const auto side = [](Index reach) { return reach < 0 ? Side::unbounded() : Side::of(reach); };
-  return Window::band(side(fa.left), side(fa.right));
-}
+Window from_flash_attention(FlashAttentionWindow fa);
+
+// What a specification such as "fa:127,0" states.
+struct MaskSpec {
+  Window window;
+  Anchor anchor = Anchor::bottom_right;
+  bool anchor_is_fixed = false;  // the system knows no other
+};
+
+// Reads "none", "full", "causal" or "SYSTEM:NUMBERS" with a word of convention_words().
+// `causal`: what --causal (true) or --no-causal (false) said, for the systems that leave it open;
+// nothing where neither was given. Throws UsageError for what is unknown or contradicts itself.
+MaskSpec parse_mask_spec(std::string_view spec, std::optional<bool> causal = std::nullopt);
+
+// The words before the colon, in the order of the table: "fa", "hf", ...
+std::vector<std::string> convention_words();
+
+// How one system is told about a mask.
+struct Phrase {
+  std::string word;    // of --mask; empty where the system takes code, not numbers
+  std::string system;  // "FlashAttention 2 and 3"
+  std::string call;    // "causal=True, window_size=(127, 0)"; empty where it cannot be said
+  std::string spec;    // "fa:127,0": parse_mask_spec() reads the same window from it; may be empty
+  std::string reason;  // why it cannot be said; empty where it can
+};
+std::vector<Phrase> phrases(const Mask& mask);
 
 // The mask for people, such as "W = 128 keys, the query's own included (FlashAttention causal=True,
 // window_size=(127, 0))". The conversion is left out, and the reason given, where FlashAttention
-// has no such mask: sink tokens, or another alignment than bottom-right.
+// has no such mask: sink tokens, chunks, or another alignment than bottom-right.
 std::string describe(const Mask& mask);
 
 }  // namespace swa

@@ -56,13 +56,14 @@ struct Side {
 // never a big number; a causal window stores W, the keys that a query sees with itself included.
 struct Window {
   enum class Kind : std::uint8_t {
-    global,  // k <= q
-    causal,  // q - W < k <= q
-    band,    // q - left <= k <= q + right
+    global,   // k <= q
+    causal,   // q - W < k <= q
+    band,     // q - left <= k <= q + right
+    chunked,  // k <= q in the same chunk of C positions: floor(k / C) = floor(q / C)
   };
 
   Kind kind = Kind::global;
-  Index width = 0;   // W >= 1; read only where kind == causal
+  Index width = 0;   // W >= 1 where kind == causal, C >= 1 where kind == chunked; else not read
   Side left, right;  // read only where kind == band
 
   static SWA_HD constexpr Window global() { return {}; }
@@ -70,17 +71,19 @@ struct Window {
   static SWA_HD constexpr Window band(Side left, Side right) {
     return {Kind::band, 0, left, right};
   }
+  static SWA_HD constexpr Window chunked(Index chunk) { return {Kind::chunked, chunk, {}, {}}; }
 
-  // Keys besides the query's own, to its left and to its right.
+  // Keys besides the query's own, to its left and to its right. A chunked window has no reach to
+  // the left: its first key depends on the position, see band_begin().
   SWA_HD constexpr Side reach_left() const {
-    if (kind == Kind::global) return Side::unbounded();
-    return kind == Kind::causal ? Side::of(width - 1) : left;
+    if (kind == Kind::band) return left;
+    return kind == Kind::causal ? Side::of(width - 1) : Side::unbounded();
   }
   SWA_HD constexpr Side reach_right() const { return kind == Kind::band ? right : Side::of(0); }
 
   friend SWA_HD constexpr bool operator==(const Window& a, const Window& b) {
     if (a.kind != b.kind) return false;
-    if (a.kind == Kind::causal) return a.width == b.width;
+    if (a.kind == Kind::causal || a.kind == Kind::chunked) return a.width == b.width;
     return a.kind == Kind::global || (a.left == b.left && a.right == b.right);
   }
 };
@@ -113,6 +116,10 @@ SWA_HD constexpr bool sees(const Mask& mask, Index row, Index key) {
       const bool in_left = !left.bounded || key >= query - left.reach;
       return in_right && (in_left || key < mask.sinks);
     }
+    case Window::Kind::chunked: {
+      const bool same_chunk = key / mask.window.width == query / mask.window.width;
+      return key <= query && (same_chunk || key < mask.sinks);  // so 0 <= key <= query
+    }
   }
   return false;
 }
@@ -133,6 +140,10 @@ struct RowKeys {
 // First key inside the left bound of a row, and one past the last inside its right bound, both
 // clamped to [0, n_k]. Both never decrease from row to row, and band_begin <= band_end.
 SWA_HD constexpr Index band_begin(const Mask& mask, Index row) {
+  if (mask.window.kind == Window::Kind::chunked) {
+    const Index query = larger(0, mask.q_offset + row);
+    return smaller(query / mask.window.width * mask.window.width, mask.n_k);
+  }
   const Side left = mask.window.reach_left();
   return left.bounded ? clamp(mask.q_offset + row - left.reach, 0, mask.n_k) : 0;
 }
@@ -152,12 +163,15 @@ SWA_HD constexpr RowKeys keys_of_row(const Mask& mask, Index row) {
 // Rows that see no key: those before the first key's right bound, and those whose left bound is
 // past the last key, unless sink tokens remain to them.
 SWA_HD constexpr Index rows_without_keys(const Mask& mask) {
+  if (mask.n_k == 0) return mask.n_q;
   const Side left = mask.window.reach_left(), right = mask.window.reach_right();
   const Index before =
       right.bounded ? clamp(-(mask.q_offset + right.reach), 0, mask.n_q) : Index{0};
-  const bool can_end = left.bounded && mask.sinks == 0;
-  const Index first_past = mask.n_k + left.reach - mask.q_offset;
-  return before + (can_end ? clamp(mask.n_q - first_past, 0, mask.n_q) : Index{0});
+  const bool chunked = mask.window.kind == Window::Kind::chunked;
+  if (mask.sinks > 0 || !(left.bounded || chunked)) return before;
+  const Index first_past =  // the first position whose left bound is n_k or more
+      chunked ? ceil_div(mask.n_k, mask.window.width) * mask.window.width : mask.n_k + left.reach;
+  return before + clamp(mask.n_q - (first_past - mask.q_offset), 0, mask.n_q);
 }
 
 }  // namespace swa

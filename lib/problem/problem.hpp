@@ -12,13 +12,23 @@
 
 namespace swa {
 
+// How the tokens of a batch lie in memory.
+enum class Layout : std::uint8_t {
+  padded,  // each sequence begins a batch entry of n_q and n_k tokens; what is left over is padding
+  packed,  // sequence after sequence in one batch entry, without gaps (cu_seqlens)
+};
+
 // Everything that a kernel needs to know besides the data. All sizes are >= 1; heads_q is a
 // multiple of heads_kv, and query head h reads kv head h / group.
 struct Problem {
-  Index batch = 1;
+  Index batch = 1;  // sequences
   Index heads_q = 1, heads_kv = 1;
-  Index n_q = 1, n_k = 1;
+  Index n_q = 1, n_k = 1;  // tokens of each sequence, at most; of the longest where packed
+  // Tokens of each sequence, 0 included; empty where all have n_q, or n_k.
+  std::vector<Index> lengths_q = {}, lengths_k = {};
+  Layout layout = Layout::padded;
   Index head_dim = 64;
+  std::optional<Index> head_dim_v;  // of v and the output; head_dim where not given
   Window window;
   Index sinks = 0;              // tokens: the first keys, visible to all later rows
   bool sink_logits = false;     // one learned logit per query head in the denominator
@@ -29,24 +39,56 @@ struct Problem {
   std::uint64_t seed = 0;
 
   Index group() const { return heads_q / heads_kv; }
+  Index value_dim() const { return head_dim_v.value_or(head_dim); }
   double score_scale() const;
-  Mask mask() const { return Mask::make(window, sinks, n_q, n_k, anchor); }
+  bool has_lengths() const { return !lengths_q.empty() || !lengths_k.empty(); }
+  // Of one sequence.
+  Index queries(Index sequence) const;
+  Index keys(Index sequence) const;
+  Mask mask(Index sequence = 0) const;
+
+  Shape query_shape(Index dim) const;  // q, out and lse: [batch, heads_q, n_q, dim]
+  Shape key_shape(Index dim) const;    // k and v: [batch, heads_kv, n_k, dim]
+                                       // batch 1 and all tokens of the batch where packed
 };
 
+// One sequence of a problem, and where its rows lie in the tensors.
+struct Sequence {
+  Index batch = 0;             // first index of the tensors
+  Index q_row = 0, k_row = 0;  // of its first query and key
+  Mask mask;                   // of its rows and keys, both counted from 0
+};
+// All of them, one by one.
+std::vector<Sequence> sequences(const Problem& problem);
+
+// A mask, and how many sequences of the batch have it.
+struct SharedMask {
+  Mask mask;
+  Index sequences = 0;
+};
+// One where all sequences are of one length, whatever the batch.
+std::vector<SharedMask> shared_masks(const Problem& problem);
+
 // Throws UsageError for what has no meaning: a size below 1, heads_q not a multiple of heads_kv,
-// more sink tokens than keys.
+// more sink tokens than keys, lengths that are not one for each sequence or do not fit.
 void validate(const Problem& problem);
 
 // The options of `swa verify` that recreate the problem, defaults left out, such as
 // "--W 100 --nq 96 --nk 600".
 std::string options(const Problem& problem);
 
-// The mask's part of those options: "--W 100", "--left 8 --right 4", or nothing for no window.
+// The mask's part of those options: "--W 100", "--left 8 --right 4", "--mask chunked:64", or
+// nothing for no window.
 std::string options(const Window& window);
 
-// q [batch, heads_q, n_q, head_dim], k and v [batch, heads_kv, n_k, head_dim], drawn in that order
-// from NumPy's default_rng(seed).standard_normal, then sink_logits [heads_q] where the problem has
-// them. Values are rounded to the problem's dtype and held as doubles.
+// The batch for people: "3 sequences, packed: 1, 5, 0 queries on 9, 5, 4 keys"; empty where no
+// lengths were given.
+std::string describe_batch(const Problem& problem);
+
+// q [batch, heads_q, n_q, head_dim], k [batch, heads_kv, n_k, head_dim] and v [batch, heads_kv,
+// n_k, head_dim_v], drawn in that order from NumPy's default_rng(seed).standard_normal, then
+// sink_logits [heads_q] where the problem has them. Values are rounded to the problem's dtype and
+// held as doubles. Padding holds NaN: a kernel that lets any of it into an output shows it.
 struct Inputs {
   Tensor<double> q, k, v;
   std::vector<double> sink_logits;  // empty where the problem has none
@@ -56,7 +98,7 @@ Inputs make_inputs(const Problem& problem);
 // What a forward pass returns. A row that sees no key has output 0; its lse is -inf, or its sink
 // logit where it has one.
 struct Attention {
-  Tensor<double> out;  // [batch, heads_q, n_q, head_dim]
+  Tensor<double> out;  // [batch, heads_q, n_q, head_dim_v]
   Tensor<double>
       lse;  // [batch, heads_q, n_q, 1], ln of the softmax denominator; empty: not returned
 };

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "reference/parallel.hpp"
+#include "reference/row_blocks.hpp"
 
 namespace swa {
 namespace {
@@ -21,11 +21,19 @@ constexpr Index kBlockRows = 64;
 constexpr Index kMaxDensePairs = Index{1} << 26;
 
 Oracle empty_oracle(const Problem& p) {
-  const Shape rows{p.batch, p.heads_q, p.n_q, 1};
-  const Shape outputs{p.batch, p.heads_q, p.n_q, p.head_dim};
-  return {{Tensor<double>(outputs), Tensor<double>(rows, -kInfinity)},
-          Tensor<double>(outputs),
-          std::vector<RowFacts>(static_cast<std::size_t>(rows.size()))};
+  const Shape rows = p.query_shape(1), outputs = p.query_shape(p.value_dim());
+  Oracle oracle{{Tensor<double>(outputs), Tensor<double>(rows, -kInfinity)},
+                Tensor<double>(outputs),
+                std::vector<RowFacts>(static_cast<std::size_t>(rows.size()))};
+  for (const Sequence& s : sequences(p)) {
+    const Index end = p.layout == Layout::packed ? s.mask.n_q : rows.tokens;
+    for (Index h = 0; h < p.heads_q; ++h) {
+      for (Index row = s.mask.n_q; row < end; ++row) {
+        oracle.row_facts(s.batch, h, row).padding = true;
+      }
+    }
+  }
+  return oracle;
 }
 
 double capped(double score, double softcap) {
@@ -38,20 +46,21 @@ double sink_logit(const Inputs& inputs, Index head) {
                                     : inputs.sink_logits[static_cast<std::size_t>(head)];
 }
 
-void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, Oracle& result) {
-  const Mask mask = p.mask();
+void dense_row(const Problem& p, const Inputs& in, const Sequence& s, Index h, Index row,
+               Oracle& result) {
   const double scale = p.score_scale(), sink = sink_logit(in, h);
-  const Vector q(in.q.row(b, h, row), p.head_dim);
+  const Index at = s.q_row + row;
+  const Vector q(in.q.row(s.batch, h, at), p.head_dim);
   const double q_norm = q.norm();
   const Index kv_head = h / p.group();
 
   std::vector<std::pair<Index, double>> scores;  // of the visible keys
   double highest = sink;
-  RowFacts& facts = result.row_facts(b, h, row);
+  RowFacts& facts = result.row_facts(s.batch, h, at);
   if (!std::isinf(sink)) facts.score_bound = std::abs(sink);
-  for (Index key = 0; key < p.n_k; ++key) {
-    if (!sees(mask, row, key)) continue;
-    const Vector k(in.k.row(b, kv_head, key), p.head_dim);
+  for (Index key = 0; key < s.mask.n_k; ++key) {
+    if (!sees(s.mask, row, key)) continue;
+    const Vector k(in.k.row(s.batch, kv_head, s.k_row + key), p.head_dim);
     const double score = capped(q.dot(k) * scale, p.softcap);
     scores.emplace_back(key, score);
     highest = std::max(highest, score);
@@ -60,12 +69,12 @@ void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, 
   facts.keys = static_cast<Index>(scores.size());
   if (highest == -kInfinity) return;  // nothing visible: output 0, lse -inf
 
-  Eigen::Map<Eigen::VectorXd> out(result.out.row(b, h, row), p.head_dim);
-  Eigen::Map<Eigen::VectorXd> abs_output(result.abs_output.row(b, h, row), p.head_dim);
+  Eigen::Map<Eigen::VectorXd> out(result.out.row(s.batch, h, at), p.value_dim());
+  Eigen::Map<Eigen::VectorXd> abs_output(result.abs_output.row(s.batch, h, at), p.value_dim());
   double total = std::exp(sink - highest);
   for (const auto& [key, score] : scores) {
     const double weight = std::exp(score - highest);
-    const Vector v(in.v.row(b, kv_head, key), p.head_dim);
+    const Vector v(in.v.row(s.batch, kv_head, s.k_row + key), p.value_dim());
     total += weight;
     out += weight * v;
     abs_output += weight * v.cwiseAbs();
@@ -74,7 +83,7 @@ void dense_row(const Problem& p, const Inputs& in, Index b, Index h, Index row, 
   out /= total;
   abs_output /= total;
   facts.denominator = total;
-  result.lse.row(b, h, row)[0] = highest + std::log(total);
+  result.lse.row(s.batch, h, at)[0] = highest + std::log(total);
 }
 
 // The keys of one block of rows, side by side: sink tokens before the band, then the band.
@@ -101,20 +110,21 @@ class BlockKeys {
   Index begin_, end_, sinks_;
 };
 
-void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange rows,
+void band_block(const Problem& p, const Inputs& in, const Sequence& s, Index h, KeyRange rows,
                 Oracle& result) {
-  const Mask mask = p.mask();
+  const Mask& mask = s.mask;
   const BlockKeys keys(mask, rows);
   const double scale = p.score_scale(), sink = sink_logit(in, h);
-  const Index kv_head = h / p.group(), d = p.head_dim;
+  const Index b = s.batch, kv_head = h / p.group();
   const auto block_of = [&](const Tensor<double>& tensor, Index first, Index count) {
-    return Block(count > 0 ? tensor.row(b, kv_head, first) : nullptr, count, d);
+    return Block(count > 0 ? tensor.row(b, kv_head, s.k_row + first) : nullptr, count,
+                 tensor.shape.dim);
   };
   const Block k_sinks = block_of(in.k, 0, keys.sinks());
   const Block k_band = block_of(in.k, keys.band_begin_key(), keys.band_size());
   const Block v_sinks = block_of(in.v, 0, keys.sinks());
   const Block v_band = block_of(in.v, keys.band_begin_key(), keys.band_size());
-  const Block q(in.q.row(b, h, rows.begin), rows.size(), d);
+  const Block q(in.q.row(b, h, s.q_row + rows.begin), rows.size(), p.head_dim);
 
   Matrix scores(rows.size(), keys.size());
   scores.leftCols(keys.sinks()).noalias() = scale * q * k_sinks.transpose();
@@ -122,7 +132,8 @@ void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange r
   Eigen::VectorXd k_norms(keys.size()), v_largest(keys.size());
   k_norms << k_sinks.rowwise().norm(), k_band.rowwise().norm();
   for (Index c = 0; c < keys.size(); ++c) {
-    v_largest(c) = Vector(in.v.row(b, kv_head, keys.key(c)), d).cwiseAbs().maxCoeff();
+    v_largest(c) =
+        Vector(in.v.row(b, kv_head, s.k_row + keys.key(c)), p.value_dim()).cwiseAbs().maxCoeff();
   }
 
   Matrix weights = Matrix::Zero(rows.size(), keys.size());
@@ -130,7 +141,7 @@ void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange r
     const Index row = rows.begin + r;
     keys.check_edges(mask, row);
     double highest = sink;
-    RowFacts& facts = result.row_facts(b, h, row);
+    RowFacts& facts = result.row_facts(b, h, s.q_row + row);
     if (!std::isinf(sink)) facts.score_bound = std::abs(sink);
     const double q_norm = q.row(r).norm();
     for (Index c = 0; c < keys.size(); ++c) {
@@ -153,10 +164,11 @@ void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange r
     }
     weights.row(r) /= total;
     facts.denominator = total;
-    result.lse.row(b, h, row)[0] = highest + std::log(total);
+    result.lse.row(b, h, s.q_row + row)[0] = highest + std::log(total);
   }
-  Eigen::Map<Matrix> out(result.out.row(b, h, rows.begin), rows.size(), d);
-  Eigen::Map<Matrix> abs_output(result.abs_output.row(b, h, rows.begin), rows.size(), d);
+  const Index first = s.q_row + rows.begin;
+  Eigen::Map<Matrix> out(result.out.row(b, h, first), rows.size(), p.value_dim());
+  Eigen::Map<Matrix> abs_output(result.abs_output.row(b, h, first), rows.size(), p.value_dim());
   const auto w_sinks = weights.leftCols(keys.sinks());
   const auto w_band = weights.rightCols(keys.band_size());
   out.noalias() = w_sinks * v_sinks;
@@ -165,35 +177,36 @@ void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange r
   abs_output.noalias() += w_band * v_band.cwiseAbs();
 }
 
-// Calls body(b, h, rows) for each block of rows of each head.
-template <class Body>
-void for_each_block(const Problem& p, Body body) {
-  const Index blocks = ceil_div(p.n_q, kBlockRows);
-  parallel_for(p.batch * p.heads_q * blocks, [&](Index i) {
-    const Index head = i / blocks, begin = i % blocks * kBlockRows;
-    body(head / p.heads_q, head % p.heads_q, KeyRange{begin, smaller(begin + kBlockRows, p.n_q)});
-  });
+// As a double, which no size overflows.
+double size_of(const Shape& s) {
+  return static_cast<double>(s.batch) * static_cast<double>(s.heads) *
+         static_cast<double>(s.tokens) * static_cast<double>(s.dim);
 }
 
 double pairs(const Problem& p) {
-  return static_cast<double>(p.batch) * static_cast<double>(p.heads_q) *
-         static_cast<double>(p.n_q) * static_cast<double>(p.n_k);
+  double total = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    total += static_cast<double>(s.mask.n_q) * static_cast<double>(s.mask.n_k) *
+             static_cast<double>(s.sequences);
+  }
+  return total * static_cast<double>(p.heads_q);
 }
 
 }  // namespace
 
 Oracle dense_oracle(const Problem& p, const Inputs& inputs) {
   Oracle result = empty_oracle(p);
-  for_each_block(p, [&](Index b, Index h, KeyRange rows) {
-    for (Index row = rows.begin; row < rows.end; ++row) dense_row(p, inputs, b, h, row, result);
+  for_each_row_block(p, kBlockRows, [&](const Sequence& s, Index h, KeyRange rows) {
+    for (Index row = rows.begin; row < rows.end; ++row) dense_row(p, inputs, s, h, row, result);
   });
   return result;
 }
 
 Oracle band_oracle(const Problem& p, const Inputs& inputs) {
   Oracle result = empty_oracle(p);
-  for_each_block(
-      p, [&](Index b, Index h, KeyRange rows) { band_block(p, inputs, b, h, rows, result); });
+  for_each_row_block(p, kBlockRows, [&](const Sequence& s, Index h, KeyRange rows) {
+    band_block(p, inputs, s, h, rows, result);
+  });
   return result;
 }
 
@@ -203,17 +216,18 @@ Oracle oracle(const Problem& p, const Inputs& inputs) {
 }
 
 double oracle_bytes(const Problem& p) {
-  const double batch = static_cast<double>(p.batch), d = static_cast<double>(p.head_dim);
-  const double query_rows = batch * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
-  const double key_rows = batch * static_cast<double>(p.heads_kv) * static_cast<double>(p.n_k);
-  const double tensors = query_rows * (3 * d + 2) + key_rows * 2 * d;
+  const double d = static_cast<double>(p.head_dim), dv = static_cast<double>(p.value_dim());
+  const double query_rows = size_of(p.query_shape(1)), key_rows = size_of(p.key_shape(1));
+  const double tensors = query_rows * (d + 2 * dv + 8) + key_rows * (d + dv);
   // A block's keys reach from its first row's left bound to its last row's right bound.
-  const Mask mask = p.mask();
-  const Index last = smaller(p.n_q, kBlockRows) - 1;
-  const Index at = larger(0, p.n_q - 1 - last);
-  const double width = static_cast<double>(BlockKeys(mask, {at, at + last + 1}).size());
+  double width = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    if (s.mask.n_q == 0) continue;
+    const Index at = larger(0, s.mask.n_q - kBlockRows);
+    width = std::max(width, static_cast<double>(BlockKeys(s.mask, {at, s.mask.n_q}).size()));
+  }
   const double scratch = 2 * static_cast<double>(kBlockRows) * width +
-                         2 * width * d;  // Eigen packs |v| and may pack k
+                         width * (d + dv);  // Eigen packs |v| and may pack k
   const double threads = std::max(1U, std::thread::hardware_concurrency());
   return 8 * (tensors + scratch * threads);
 }

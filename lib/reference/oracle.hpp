@@ -14,6 +14,7 @@ struct RowFacts {
   double score_bound = 0;  // scale |q| max |k|, at least |sink logit|: no |score| is larger
   double largest_v = 0;    // the largest |v| element of the keys it sees
   double denominator = 1;  // sum of exp(score - highest score), sink logit included; >= 1
+  bool padding = false;    // past the end of its sequence: no output is expected there
 };
 
 // The exact result, and what a bound on the error of a kernel is made of.

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "reference/parallel.hpp"
+#include "reference/row_blocks.hpp"
 
 namespace swa {
 namespace {
@@ -14,20 +14,20 @@ namespace {
 template <class Real>
 class QueryTile {
  public:
-  QueryTile(const Problem& p, const TiledOptions& options, KeyRange rows)
+  QueryTile(const Problem& p, const TiledOptions& options, const Mask& mask, KeyRange rows)
       : p_(p),
         options_(options),
-        mask_(p.mask()),
+        mask_(mask),
         rows_(rows),
         max_(Column::Constant(rows.size(), -kInfinity)),
         sum_(Column::Zero(rows.size())),
-        acc_(Matrix::Zero(rows.size(), p.head_dim)) {}
+        acc_(Matrix::Zero(rows.size(), p.value_dim())) {}
 
   // One key tile: scores, mask where it is needed, online softmax.
-  // q [rows, head_dim]; k and v [keys, head_dim].
+  // q [rows, head_dim], k [keys, head_dim], v [keys, head_dim_v].
   void visit(const Real* q, const Real* k, const Real* v, KeyRange keys, bool needs_mask) {
     const Block Q(q, rows_.size(), p_.head_dim);
-    const Block K(k, keys.size(), p_.head_dim), V(v, keys.size(), p_.head_dim);
+    const Block K(k, keys.size(), p_.head_dim), V(v, keys.size(), p_.value_dim());
     scores_.noalias() = Q * K.transpose();
     scores_ *= static_cast<Real>(p_.score_scale());
     if (p_.softcap > 0) {
@@ -51,7 +51,7 @@ class QueryTile {
     acc_.noalias() += scores_ * V;
   }
 
-  // out [rows, head_dim], lse [rows]. A sink logit joins the denominator and adds no value.
+  // out [rows, head_dim_v], lse [rows]. A sink logit joins the denominator and adds no value.
   void finish(const double* sink_logit, double* out, double* lse) {
     for (Index r = 0; r < rows_.size(); ++r) {
       Real highest = max_(r), sum = sum_(r), rescale = 1;
@@ -62,8 +62,8 @@ class QueryTile {
         sum = sum * rescale + std::exp(sink - highest);
       }
       const bool saw_nothing = sum == 0;
-      for (Index d = 0; d < p_.head_dim; ++d) {
-        out[r * p_.head_dim + d] =
+      for (Index d = 0; d < p_.value_dim(); ++d) {
+        out[r * p_.value_dim() + d] =
             saw_nothing ? 0 : static_cast<double>(acc_(r, d) * rescale / sum);
       }
       lse[r] = saw_nothing ? -std::numeric_limits<double>::infinity()
@@ -86,7 +86,7 @@ class QueryTile {
         scores_.row(r).segment(begin - keys.begin, end - begin).setConstant(-kInfinity);
       };
       hide(seen.sinks.end, seen.band.begin);
-      hide(seen.band.end, p_.n_k);
+      hide(seen.band.end, mask_.n_k);
     }
   }
 
@@ -112,32 +112,31 @@ std::vector<Index> visit_order(const TileWalk& walk, Walk order) {
 
 template <class Real>
 TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOptions& options) {
-  const Mask mask = p.mask();
   const TileShape tile = options.tile;
   const Tensor<Real> q = cast<Real>(inputs.q), k = cast<Real>(inputs.k), v = cast<Real>(inputs.v);
   TiledResult result;
   static_cast<Attention&>(result) = poisoned_outputs(p);
 
   std::mutex counts_guard;
-  const Index query_tiles_of_head = query_tiles(mask, tile);
-  parallel_for(p.batch * p.heads_q * query_tiles_of_head, [&](Index i) {
-    const Index query_tile = i % query_tiles_of_head, head = i / query_tiles_of_head;
-    const Index b = head / p.heads_q, h = head % p.heads_q, kv_head = h / p.group();
-    const KeyRange rows = rows_of_tile(mask, tile, query_tile);
-    QueryTile<Real> state(p, options, rows);
+  for_each_row_block(p, tile.BM, [&](const Sequence& s, Index h, KeyRange rows) {
+    const Index query_tile = rows.begin / tile.BM, kv_head = h / p.group();
+    QueryTile<Real> state(p, options, s.mask, rows);
     Index full = 0, partial = 0, empty = 0;
-    for (const Index t : visit_order(tiles_of_query_tile(mask, tile, query_tile), options.walk)) {
-      const TileClass kind = classify(mask, tile, query_tile, t);
+    const TileWalk walk = tiles_of_query_tile(s.mask, tile, query_tile);
+    for (const Index t : visit_order(walk, options.walk)) {
+      const TileClass kind = classify(s.mask, tile, query_tile, t);
       full += kind == TileClass::full;
       partial += kind == TileClass::partial;
       empty += kind == TileClass::empty;
-      const KeyRange keys = keys_of_tile(mask, tile, t);
-      state.visit(q.row(b, h, rows.begin), k.row(b, kv_head, keys.begin),
-                  v.row(b, kv_head, keys.begin), keys, kind != TileClass::full);
+      const KeyRange keys = keys_of_tile(s.mask, tile, t);
+      const Index first = s.k_row + keys.begin;
+      state.visit(q.row(s.batch, h, s.q_row + rows.begin), k.row(s.batch, kv_head, first),
+                  v.row(s.batch, kv_head, first), keys, kind != TileClass::full);
     }
     const double* sink =
         inputs.sink_logits.empty() ? nullptr : &inputs.sink_logits[static_cast<std::size_t>(h)];
-    state.finish(sink, result.out.row(b, h, rows.begin), result.lse.row(b, h, rows.begin));
+    const Index row = s.q_row + rows.begin;
+    state.finish(sink, result.out.row(s.batch, h, row), result.lse.row(s.batch, h, row));
     const std::lock_guard lock(counts_guard);
     result.full += full;
     result.partial += partial;
@@ -147,13 +146,18 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
 }
 
 double tiled_bytes(const Problem& p, TileShape tile) {
-  const double batch = static_cast<double>(p.batch), d = static_cast<double>(p.head_dim);
-  const double query_rows = batch * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
-  const double key_rows = batch * static_cast<double>(p.heads_kv) * static_cast<double>(p.n_k);
+  const double d = static_cast<double>(p.head_dim), dv = static_cast<double>(p.value_dim());
+  const Shape queries = p.query_shape(1), all_keys = p.key_shape(1);
+  const double query_rows = static_cast<double>(queries.batch) *
+                            static_cast<double>(queries.heads) *
+                            static_cast<double>(queries.tokens);
+  const double key_rows = static_cast<double>(all_keys.batch) *
+                          static_cast<double>(all_keys.heads) *
+                          static_cast<double>(all_keys.tokens);
   const double rows = static_cast<double>(smaller(tile.BM, p.n_q));
   const double columns = static_cast<double>(smaller(tile.BN, p.n_k));
   const double cores = std::max(1U, std::thread::hardware_concurrency());
-  return 8 * (query_rows * (2 * d + 1) + key_rows * 2 * d + cores * rows * (columns + d + 2));
+  return 8 * (query_rows * (d + dv + 1) + key_rows * (d + dv) + cores * rows * (columns + dv + 2));
 }
 
 template TiledResult tiled_forward<float>(const Problem&, const Inputs&, const TiledOptions&);

@@ -1,4 +1,4 @@
-// Which tiles a windowed kernel visits, and what they cost.
+// Which tiles a windowed kernel visits.
 //
 // A query tile i covers the rows [i BM, min((i + 1) BM, n_q)), a key tile t the keys
 // [t BN, min((t + 1) BN, n_k)). Nothing here evaluates the mask pair by pair: every answer comes
@@ -78,38 +78,5 @@ SWA_HD constexpr TileClass classify(const Mask& mask, TileShape tile, Index quer
   const bool in_sinks = keys.begin < smaller(mask.sinks, highest);
   return in_band || in_sinks ? TileClass::partial : TileClass::empty;
 }
-
-struct TileCounts {
-  Index full = 0, partial = 0;
-  Index empty = 0;    // visited with nothing visible: 0 for exact bounds
-  Index skipped = 0;  // in the grid and never visited
-  Index visited = 0;  // full + partial + empty
-  Index partial_max_per_query_tile = 0;
-};
-
-// Counts over all query tiles of one head, in O(query tiles).
-// Throws UsageError where there are more than 2^26 of them, or where a count passes 2^63.
-TileCounts count_tiles(const Mask& mask, TileShape tile);
-
-// Pairs (row, key) that the mask lets through, in O(1). Throws UsageError past 2^63 - 1.
-Index visible_pairs(const Mask& mask);
-// Keys that at least one row sees.
-Index live_keys(const Mask& mask);
-
-// FlexAttention's BlockMask.sparsity() in percent: 100 (1 - visited BM BN / (n_q n_k)).
-// Below 0 where the edge tiles hang over the problem.
-double sparsity_percent(const Mask& mask, TileShape tile, Index visited);
-// Visible pairs / (visited BM BN), 0 to 1; 0 where nothing is visited.
-double useful_fraction(Index visible, TileShape tile, Index visited);
-
-// What one head costs, in FLOP and bytes, as doubles: only shares and rates are made of them.
-struct Work {
-  double useful_flops;  // 2 (head_dim + head_dim_v) per visible pair
-  double issued_flops;  // the same per pair of a visited tile
-  double least_bytes;   // Q, O, and each live key's K and V, once
-  double walked_bytes;  // Q, O, and K and V of every visited tile, as if no cache held them
-};
-Work work_of(const Mask& mask, TileShape tile, Index visited, Index head_dim, Index head_dim_v,
-             Index bytes_per_element);
 
 }  // namespace swa

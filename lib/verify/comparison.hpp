@@ -10,8 +10,9 @@
 
 namespace swa {
 
-// What a comparison of one tensor found. An element is a mismatch where it is not within its own
-// bound; NaN and infinities never are, except an infinity that the oracle holds in the same place.
+// What a comparison of one tensor found. Padding is not compared: it has no right value. An element
+// is a mismatch where it is not within its own bound; NaN and infinities never are, except an
+// infinity that the oracle holds in the same place.
 struct Comparison {
   // The element with the largest error; where elements are out of bound, the one with the largest
   // error among those, NaN and infinities before all. So pass() is the same as error <= bound.

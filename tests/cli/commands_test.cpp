@@ -339,6 +339,105 @@ TEST_CASE("tile-map prints FlexAttention's sparsity") {
                                    "73.14%", "85.47%", "92.46%"});
 }
 
+TEST_CASE("tile-map --rule shows what other kernels visit") {
+  // Interior query tiles at W = 1024, counted in the source of each kernel by hand: FlashInfer
+  // visits one tile more, FlashAttention 3 masks three tiles where two are partial.
+  const auto per_tile = [](const string& options, const char* key) {
+    const auto count = [&](int n) {
+      return records_of("tile-map --nq " + std::to_string(n) + " --W 1024 " + options)[0][key]
+          .get<double>();
+    };
+    const double BM = records_of("tile-map --nq 8192 --W 1024 " + options)[0]["BM"];
+    return (count(24576 * 2) - count(24576)) / (24576 / BM);
+  };
+  const string d128 = "--head-dim 128 --rule ";
+  CHECK(per_tile(d128 + "exact", "visited") == 9);
+  CHECK(per_tile(d128 + "exact", "masked") == 2);
+  CHECK(per_tile(d128 + "fa3", "visited") == 9);
+  CHECK(per_tile(d128 + "fa3", "masked") == 3);
+  CHECK(per_tile(d128 + "fa2", "visited") == 18);  // of 128 x 64
+  CHECK(per_tile(d128 + "fa2", "masked") == 18);
+  CHECK(per_tile(d128 + "flashinfer", "visited") == 10);
+  CHECK(per_tile(d128 + "flashinfer", "empty") == 1);
+  CHECK(per_tile(d128 + "flex", "visited") == 9);
+  CHECK(per_tile("--head-dim 64 --rule fa3", "visited") == 10);  // of 192 x 128
+  CHECK(per_tile("--head-dim 64 --rule flashinfer", "visited") == 11);
+  CHECK(per_tile("--head-dim 256 --rule fa3", "visited") == 18);  // of 128 x 64
+  // Blocks that hang over the end are never full to FlexAttention.
+  const auto full = [](const string& rule) {
+    return records_of("tile-map --nq 300 --no-causal --rule " + rule)[0]["full"].get<int>();
+  };
+  CHECK(full("exact") == 9);
+  CHECK(full("flex") == 4);
+}
+
+TEST_CASE("tile-map --layers sums a stack") {
+  const vector<json> stack = records_of("tile-map --nq 8192 --W 1024 --layers LLLLLG", "layers");
+  REQUIRE(stack.size() == 3);
+  CHECK(stack[0]["visited"] == 5 * 540);
+  CHECK(stack[1]["visited"] == 2080);
+  CHECK(stack[2]["visited"] == 5 * 540 + 2080);
+  CHECK(stack[2]["layers"] == 6);
+  // A window for each layer.
+  const vector<json> mixed =
+      records_of("tile-map --nq 8192 --layers 1024,4096,none,1024", "layers");
+  REQUIRE(mixed.size() == 4);
+  CHECK(mixed[0]["layers"] == 2);
+  CHECK(mixed[3]["visited"] == 2 * 540 + 1584 + 2080);
+}
+
+TEST_CASE("tile-map --show-mask draws blocks of a mask that is too large to draw") {
+  const vector<string> drawn = lines(output("tile-map --nq 1Ti --W 1Gi --show-mask"));
+  const auto note = std::find_if(drawn.begin(), drawn.end(), [](const string& line) {
+    return contains(line, "in blocks of 8589934592 x 8589934592");
+  });
+  REQUIRE(note != drawn.end());
+  CHECK(drawn.end() - note == 129);
+  CHECK(contains(*(note + 2), " + + ."));  // the window is an eighth of a block wide
+  CHECK_FALSE(contains(*(note + 2), "x"));
+  const string text = output("tile-map --nq 256 --show-mask");
+  CHECK(contains(text, "in blocks of 2 x 2"));
+  CHECK(contains(text, "  x x x x + . ."));
+}
+
+TEST_CASE("2^40 tokens are counted in an instant") {
+  for (const string options :
+       {"", " --W 4096", " --W 4095 --BM 192", " --mask chunked:8192", " --W 1000 --sinks 4",
+        " --W 1000 --rule exact,fa2,fa3,flashinfer,flex"}) {
+    const Finished run = run_swa("tile-map --nq 1Ti" + options);
+    CHECK(run.status == 0);
+    CHECK(run.seconds < (kSanitized ? 5.0 : 0.05));
+  }
+}
+
+TEST_CASE("a batch of lengths is the sum of its sequences") {
+  const json batch = records_of("tile-map --lengths-q 100,7,0 --lengths-k 300,7,5 --W 20")[0];
+  std::int64_t pairs = 0, visited = 0;
+  for (const string one : {"--nq 100 --nk 300", "--nq 7 --nk 7"}) {
+    const json record = records_of("tile-map " + one + " --W 20")[0];
+    pairs += record["visible_pairs"].get<std::int64_t>();
+    visited += record["visited"].get<std::int64_t>();
+  }
+  CHECK(batch["visible_pairs"] == pairs);
+  CHECK(batch["visited"] == visited);
+  CHECK(batch["layout"] == "packed");
+  CHECK(batch["lengths_q"] == json({100, 7, 0}));
+  const string text = output("verify --lengths-q 100,7,0 --lengths-k 300,7,5 --W 20 --sinks 2");
+  CHECK(contains(text, "3 sequences, packed: 100, 7, 0 queries on 300, 7, 5 keys"));
+  CHECK(contains(text, "1 of 1 passed"));
+}
+
+TEST_CASE("tile-map --conventions prints a line for each system") {
+  const vector<json> table = records_of("tile-map --W 128 --conventions", "convention");
+  CHECK(table.size() > 20);
+  const string text = output("tile-map --W 128 --conventions");
+  for (const string call : {"window_size=(127, 0)", "sliding_window=128", "window_left=127",
+                            "diagonal_band_left_bound=128", "-mask=b:127,0"}) {
+    CHECK(contains(text, call));
+  }
+  output("tile-map --W 3 --sinks 9 --conventions");  // no size, and still no complaint
+}
+
 TEST_CASE("spellings of one window are one window") {
   const auto numbers = [](const string& options) {
     json record = records_of("tile-map --nq 100 --nk 130 " + options)[0];
@@ -354,6 +453,14 @@ TEST_CASE("spellings of one window are one window") {
   CHECK(numbers("--W none") == numbers("--left none"));
   CHECK(numbers("--no-causal") == numbers("--left none --right none"));
   CHECK(numbers("--left 8 --no-causal") == numbers("--left 8 --right none"));
+  for (const string mask : {"fa:8,0", "flashinfer:8", "hf:9", "xformers:9", "llama.cpp:9",
+                            "ck:b:8,0", "cudnn:9 --anchor bottom-right", "fa:8,-1 --causal"}) {
+    CAPTURE(mask);
+    CHECK(numbers("--W 9") == numbers("--mask " + mask));
+  }
+  CHECK(numbers("--W 9 --anchor top-left") == numbers("--mask ck:t:8,0"));
+  CHECK(numbers("--W 9 --anchor top-left") == numbers("--mask cudnn:9"));
+  CHECK(numbers("--left 8 --right 3") == numbers("--mask fa:8,3"));
 }
 
 // --- verify ----------------------------------------------------------------------------------
@@ -698,7 +805,14 @@ TEST_CASE("a repro line gives its record again") {
         "verify --nq 8,70 --nk 70 --W none,3 --heads 4 --kv-heads 2 --batch 2 --head-dim 8",
         "verify --nq 9 --W 3 --sinks 2 --dtype bf16,fp64 --softcap 30 --scale 0.2 --sink-logits",
         "verify --nq 9 --nk 20 --W 3 --anchor top-left --seed 18446744073709551615 --BM 4 --BN 5",
-        "verify --nq 9 --left 3 --right 2", "verify --nq 9 --no-causal --scale -1e-7"}) {
+        "verify --nq 9 --left 3 --right 2", "verify --nq 9 --no-causal --scale -1e-7",
+        "verify --nq 40 --mask chunked:7 --sinks 2 --head-dim 16 --head-dim-v 24",
+        "verify --lengths-q 0,1,5,6 --W 5", "verify --lengths-q 3,4 --lengths-k 9,0 --W 5",
+        "verify --nq 9 --lengths-q 3,4 --W 5", "verify --nq 1 --lengths-k 7,8,9 --W 5",
+        "verify --nk 20 --lengths-q 3,4 --left 5 --right 1",
+        "tile-map --lengths-q 3,100,40 --lengths-k 300,100,0 --W 20 --BM 16 --BN 8",
+        "tile-map --nq 5000 --mask flashinfer:300 --rule exact,fa2,fa3,flashinfer,flex",
+        "tile-map --nq 500 --mask llama.cpp:chunked:64 --sinks 3"}) {
     CAPTURE(line);
     for (const json& record : records_of(line)) check_repro(record);
   }

@@ -8,6 +8,7 @@
 
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
+#include "tiles/counts.hpp"
 #include "verify/comparison.hpp"
 #include "verify/kernel.hpp"
 #include "verify/traps.hpp"
@@ -35,6 +36,8 @@ class RandomProblems {
     if (pick({0, 0, 1}) == 1) p.softcap = 1.5;
     if (pick({0, 0, 1}) == 1) p.scale = 0.7;
     if (pick({0, 1}) == 1) p.anchor = Anchor::top_left;
+    if (pick({0, 0, 1}) == 1) p.head_dim_v = pick({1, 4, 12});
+    if (pick({0, 0, 1}) == 1) add_lengths(p);
     p.seed = engine_();
     return p;
   }
@@ -48,14 +51,31 @@ class RandomProblems {
     const auto side = [&] {
       return pick({0, 0, 1}) == 1 ? Side::unbounded() : Side::of(pick({0, 1, 5, 40}));
     };
-    switch (pick({0, 1, 1, 1, 2})) {
+    switch (pick({0, 1, 1, 1, 2, 3})) {
       case 0:
         return Window::global();
       case 1:
         return Window::causal(pick({1, 2, 3, 16, 17, 50, larger(1, n_k - 1), n_k, n_k + 1}));
+      case 3:
+        return Window::chunked(pick({1, 2, 7, 16, 33, larger(1, n_k - 1), n_k, n_k + 1}));
       default:
         return Window::band(side(), side());
     }
+  }
+
+  // Sequences of 0, 1, W and W + 1 tokens among others, packed or padded.
+  void add_lengths(Problem& p) {
+    const Index W = p.window.kind == Window::Kind::causal ? p.window.width : 8;
+    const auto length = [&](Index most) {
+      return smaller(most, pick({0, 1, 2, W, W + 1, 20, most, larger(0, most - 1)}));
+    };
+    p.batch = pick({1, 2, 3, 5});
+    for (Index b = 0; b < p.batch; ++b) {
+      if (b == 0 || !p.lengths_q.empty()) p.lengths_q.push_back(length(p.n_q));
+      p.lengths_k.push_back(length(p.n_k));
+    }
+    p.layout = pick({0, 1}) == 1 ? Layout::packed : Layout::padded;
+    if (p.layout == Layout::padded && pick({0, 1}) == 1) p.lengths_q.clear();
   }
 
   std::mt19937 engine_;
@@ -114,10 +134,10 @@ TEST_CASE("what the tiled forward visits is what lib/tiles counts") {
     tiling.tile = {problems.pick({1, 8, 16, 64}), problems.pick({1, 8, 16, 64})};
     CAPTURE(options(p));
     const TiledResult result = tiled_forward<float>(p, make_inputs(p), tiling);
-    const TileCounts counts = count_tiles(p.mask(), tiling.tile);
-    const Index heads = p.batch * p.heads_q;
-    CHECK(result.full == heads * counts.full);
-    CHECK(result.partial == heads * counts.partial);
+    TileCounts counts;
+    for (const Sequence& s : sequences(p)) counts += count_tiles(s.mask, tiling.tile);
+    CHECK(result.full == p.heads_q * counts.full);
+    CHECK(result.partial == p.heads_q * counts.partial);
     CHECK(result.empty == 0);
   }
 }
@@ -128,6 +148,9 @@ TEST_CASE("rows without the guard are lost exactly where key ranges say so") {
   for (int i = 0; i < 400; ++i) {
     Problem p = problems.next();
     p.batch = p.heads_q = p.heads_kv = 1;
+    p.lengths_q.clear();
+    p.lengths_k.clear();
+    p.layout = Layout::padded;
     p.sink_logits = false;
     p.dtype = Dtype::fp64;
     TiledOptions tiling;
@@ -144,6 +167,66 @@ TEST_CASE("rows without the guard are lost exactly where key ranges say so") {
   }
   CHECK(lost > 100);  // the test has seen both
   CHECK(kept > 100);
+}
+
+TEST_CASE("a sequence of a batch is computed as if it were alone") {
+  RandomProblems problems(5);
+  Index seen = 0;
+  while (seen < 100) {
+    const Problem p = problems.next();
+    if (!p.has_lengths()) continue;
+    ++seen;
+    CAPTURE(options(p));
+    const Inputs inputs = make_inputs(p);
+    const Oracle whole = dense_oracle(p, inputs);
+    for (const Sequence& s : sequences(p)) {
+      if (s.mask.n_q == 0 || s.mask.n_k == 0) continue;
+      Problem alone = p;
+      alone.batch = 1;
+      alone.lengths_q.clear();
+      alone.lengths_k.clear();
+      alone.layout = Layout::padded;
+      alone.n_q = s.mask.n_q;
+      alone.n_k = s.mask.n_k;
+      Inputs own{Tensor<double>(alone.query_shape(p.head_dim)),
+                 Tensor<double>(alone.key_shape(p.head_dim)),
+                 Tensor<double>(alone.key_shape(p.value_dim())), inputs.sink_logits};
+      for (Index h = 0; h < p.heads_q; ++h) {
+        std::copy_n(inputs.q.row(s.batch, h, s.q_row), alone.n_q * p.head_dim, own.q.row(0, h, 0));
+      }
+      for (Index h = 0; h < p.heads_kv; ++h) {
+        std::copy_n(inputs.k.row(s.batch, h, s.k_row), alone.n_k * p.head_dim, own.k.row(0, h, 0));
+        std::copy_n(inputs.v.row(s.batch, h, s.k_row), alone.n_k * p.value_dim(),
+                    own.v.row(0, h, 0));
+      }
+      const Oracle expected = dense_oracle(alone, own);
+      for (Index h = 0; h < p.heads_q; ++h) {
+        CHECK(largest_difference(whole.out.row(s.batch, h, s.q_row), expected.out.row(0, h, 0),
+                                 alone.n_q * p.value_dim()) == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("padding is not compared and not read") {
+  Problem p;
+  p.batch = 2;
+  p.n_q = p.n_k = 8;
+  p.lengths_q = {8, 3};
+  p.lengths_k = {8, 5};
+  const Inputs inputs = make_inputs(p);
+  CHECK(std::isnan(inputs.k.row(1, 0, 5)[0]));
+  CHECK(std::isfinite(inputs.k.row(1, 0, 4)[0]));
+  CHECK(std::isnan(inputs.q.row(1, 0, 3)[0]));
+  const Oracle oracle = dense_oracle(p, inputs);
+  Attention got = poisoned_outputs(p);
+  got = tiled_forward<double>(p, inputs, {});
+  const Comparison found = compare_output(oracle, Tolerance(p), got.out);
+  CHECK(found.pass());
+  CHECK(found.elements == 11 * p.head_dim);
+  CHECK(std::isnan(got.out.row(1, 0, 3)[0]));  // never written, and nobody's business
+  got.out.row(1, 0, 2)[0] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_FALSE(compare_output(oracle, Tolerance(p), got.out).pass());
 }
 
 TEST_CASE("a row does not depend on which other rows are asked for") {

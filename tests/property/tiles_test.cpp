@@ -1,15 +1,18 @@
 // Every closed form of lib/tiles and lib/mask against brute force over sees(): all n_q, n_k <= 70,
-// all W <= 72 and no window, sinks 0..5, both anchors, several tiles.
+// all W and chunks <= 72 and no window, sinks 0..5, both anchors, several tiles. Then larger random
+// masks, whose tiles repeat, and the rules of other kernels, against a walk over all query tiles.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "mask/window.hpp"
-#include "tiles/tiles.hpp"
+#include "tiles/counts.hpp"
 
 using namespace swa;
 
@@ -106,11 +109,13 @@ std::string check_tiles(const Mask& mask, const std::vector<Keys>& rows, TileSha
       truth.skipped += kind == TileClass::empty;
     }
     truth.partial += partial_here;
-    truth.partial_max_per_query_tile = larger(truth.partial_max_per_query_tile, partial_here);
+    truth.partial_max_per_query_tile =
+        std::max(truth.partial_max_per_query_tile, Count{partial_here});
   }
   const TileCounts counts = count_tiles(mask, tile);
   if (counts.full != truth.full || counts.partial != truth.partial || counts.empty != 0 ||
-      counts.skipped != truth.skipped || counts.visited != truth.full + truth.partial ||
+      counts.skipped != truth.skipped || counts.masked != counts.partial ||
+      counts.visited != truth.full + truth.partial ||
       counts.partial_max_per_query_tile != truth.partial_max_per_query_tile) {
     return "count_tiles";
   }
@@ -124,9 +129,10 @@ void check(const Mask& mask) {
   for (const TileShape tile : kTiles) {
     if (wrong.empty()) wrong = check_tiles(mask, rows, tile);
     if (wrong.empty()) continue;
-    FAIL(wrong, " is wrong for n_q ", mask.n_q, " n_k ", mask.n_k, " W ", mask.window.width,
-         " left ", mask.window.left.reach, " right ", mask.window.right.reach, " sinks ",
-         mask.sinks, " q_offset ", mask.q_offset, " BM ", tile.BM, " BN ", tile.BN);
+    FAIL(wrong, " is wrong for kind ", static_cast<int>(mask.window.kind), " n_q ", mask.n_q,
+         " n_k ", mask.n_k, " W ", mask.window.width, " left ", mask.window.left.reach, " right ",
+         mask.window.right.reach, " sinks ", mask.sinks, " q_offset ", mask.q_offset, " BM ",
+         tile.BM, " BN ", tile.BN);
   }
 }
 
@@ -161,6 +167,16 @@ TEST_CASE("ranges classes and counts equal brute force: causal windows W 49 to 7
   }
 }
 
+TEST_CASE("ranges classes and counts equal brute force: chunks C 1 to 72") {
+  for (Index C = 1; C <= kMaxW; C += kWindowStep) check_sizes(Window::chunked(C), 0, 1);
+}
+
+TEST_CASE("ranges classes and counts equal brute force: chunks and sink tokens") {
+  for (Index C = 1; C <= kMaxW; C += kWindowStep) {
+    for (Index sinks = 1; sinks <= kMaxSinks; ++sinks) check_sizes(Window::chunked(C), sinks, 3);
+  }
+}
+
 TEST_CASE("ranges classes and counts equal brute force: no window") {
   for (Index sinks = 0; sinks <= kMaxSinks; ++sinks) check_sizes(Window::global(), sinks, 1);
 }
@@ -174,5 +190,105 @@ TEST_CASE("ranges classes and counts equal brute force: two-sided bands") {
         check_sizes(Window::band(left, right), sinks, 3);
       }
     }
+  }
+}
+
+namespace {
+
+class RandomMasks {
+ public:
+  explicit RandomMasks(unsigned seed) : engine_(seed) {}
+
+  Index from(Index least, Index most) {
+    return least + static_cast<Index>(engine_() % static_cast<std::uint64_t>(most - least + 1));
+  }
+
+  Mask next() {
+    const Index n_q = from(0, 2) == 0 ? from(1, 40) : from(1, 400);
+    const Index n_k = from(0, 3) == 0 ? n_q : from(0, 400);
+    const Index sinks = from(0, 2) == 0 ? from(0, 50) : 0;
+    return Mask::make(window(), sinks, n_q, n_k,
+                      from(0, 2) == 0 ? Anchor::top_left : Anchor::bottom_right);
+  }
+
+  TileShape tile() {
+    if (from(0, 3) == 0) return {8 * from(1, 4), 8 * from(1, 4)};
+    return {from(1, 24), from(1, 24)};
+  }
+
+ private:
+  Window window() {
+    const auto side = [&] { return from(0, 3) == 0 ? Side::unbounded() : Side::of(from(0, 80)); };
+    switch (from(0, 4)) {
+      case 0:
+        return Window::global();
+      case 1:
+        return Window::chunked(from(1, from(0, 1) == 0 ? 16 : 100));
+      case 2:
+        return Window::band(side(), side());
+      default:
+        return Window::causal(from(1, from(0, 1) == 0 ? 60 : 500));
+    }
+  }
+
+  std::mt19937_64 engine_;
+};
+
+}  // namespace
+
+TEST_CASE("counts of every rule equal a walk over all query tiles") {
+  RandomMasks random(1);
+  std::array<Index, kRules.size()> checked{};
+  for (int i = 0; i < (kWindowStep == 1 ? 100'000 : 5'000); ++i) {
+    const Mask mask = random.next();
+    const TileShape tile = random.tile();
+    for (std::size_t r = 0; r < kRules.size(); ++r) {
+      if (not_described(mask, tile, kRules[r])) continue;
+      ++checked[r];
+      const TileCounts counts = count_tiles(mask, tile, kRules[r]);
+      TileCounts walked;
+      for (Index q = 0; q < query_tiles(mask, tile); ++q) {
+        const Tally one = tally(mask, tile, kRules[r], q);
+        walked.visited += one.visited;
+        walked.full += one.full;
+        walked.partial += one.partial;
+        walked.masked += one.masked;
+        walked.partial_max_per_query_tile =
+            std::max(walked.partial_max_per_query_tile, Count{one.partial});
+      }
+      const bool equal = counts.visited == walked.visited && counts.full == walked.full &&
+                         counts.partial == walked.partial && counts.masked == walked.masked &&
+                         counts.partial_max_per_query_tile == walked.partial_max_per_query_tile;
+      // What a kernel skips the mask on must be full, and what it skips must be empty.
+      const bool sound = counts.masked >= counts.partial && counts.empty >= 0 &&
+                         counts.visited - counts.masked <= counts.full;
+      if (equal && sound) continue;
+      FAIL(name(kRules[r]), " kind ", static_cast<int>(mask.window.kind), " W ", mask.window.width,
+           " left ", mask.window.left.reach, " right ", mask.window.right.reach, " n_q ", mask.n_q,
+           " n_k ", mask.n_k, " q_offset ", mask.q_offset, " sinks ", mask.sinks, " BM ", tile.BM,
+           " BN ", tile.BN);
+    }
+  }
+  for (const Index count : checked) CHECK(count > 1000);
+}
+
+TEST_CASE("counts go on repeating at any length") {
+  // At a length that can be walked and at one that cannot: the difference is whole periods.
+  for (const Window window : {Window::causal(1000), Window::chunked(768), Window::global(),
+                              Window::band(Side::of(100), Side::of(300))}) {
+    const TileShape tile{192, 128};
+    const auto counts = [&](Index n) {
+      return count_tiles(Mask::make(window, 4, n, n, Anchor::bottom_right), tile);
+    };
+    const Index step = 192 * 128 * 3;  // rows and keys, a multiple of every period
+    const TileCounts a = counts(20 * step), b = counts(21 * step), c = counts(22 * step);
+    const Index far = Index{1} << 24;
+    const TileCounts d = counts((20 + far) * step);
+    const auto extrapolated = [far](Count x, Count y, Count z) {
+      return x + (y - x) * far + (z - 2 * y + x) * (Count{far} * (far - 1) / 2);
+    };
+    CHECK(d.visited == extrapolated(a.visited, b.visited, c.visited));
+    CHECK(d.full == extrapolated(a.full, b.full, c.full));
+    CHECK(d.skipped == extrapolated(a.skipped, b.skipped, c.skipped));
   }
 }

@@ -88,14 +88,15 @@ TEST_CASE("a decode step sees the last W keys") {
 
 TEST_CASE("FlashAttention's window_size counts keys besides the query") {
   const auto fa = [](const Window& window) {
-    const FlashAttentionWindow w = to_flash_attention(window);
+    const FlashAttentionWindow w = to_flash_attention(window).value();
     return std::pair(w.left, w.right);
   };
   CHECK(fa(Window::causal(128)) == std::pair<Index, Index>(127, 0));
   CHECK(fa(Window::causal(1)) == std::pair<Index, Index>(0, 0));
   CHECK(fa(Window::global()) == std::pair<Index, Index>(-1, -1));
-  CHECK(to_flash_attention(Window::global()).causal);
-  CHECK_FALSE(to_flash_attention(Window::band(Side::unbounded(), Side::unbounded())).causal);
+  CHECK(to_flash_attention(Window::global())->causal);
+  CHECK_FALSE(to_flash_attention(Window::band(Side::unbounded(), Side::unbounded()))->causal);
+  CHECK_FALSE(to_flash_attention(Window::chunked(8)).has_value());
   CHECK(from_flash_attention({true, -1, -1}) == Window::global());
   CHECK(from_flash_attention({true, 127, 5}) == Window::causal(128));  // causal overrides right
   CHECK(fa(Window::band(Side::of(5), Side::unbounded())) == std::pair<Index, Index>(5, -1));
@@ -105,7 +106,7 @@ TEST_CASE("FlashAttention's window_size counts keys besides the query") {
   for (const Window window :
        {Window::global(), Window::causal(1), Window::causal(4096),
         Window::band(Side::of(3), Side::of(9)), Window::band(Side::unbounded(), Side::of(2))}) {
-    CHECK(from_flash_attention(to_flash_attention(window)) == window);
+    CHECK(from_flash_attention(to_flash_attention(window).value()) == window);
   }
 }
 

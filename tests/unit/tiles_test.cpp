@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "error.hpp"
-#include "tiles/tiles.hpp"
+#include "tiles/counts.hpp"
 
 using namespace swa;
 
@@ -62,7 +62,7 @@ TEST_CASE("FlexAttention's block counts and sparsity") {
     const TileCounts counts = count_tiles(mask, {128, 128});
     CHECK(counts.full == row.full);
     CHECK(counts.partial == row.partial);
-    CHECK(sparsity_percent(mask, {128, 128}, counts.visited) ==
+    CHECK(sparsity_percent(Count{row.n} * row.n, {128, 128}, counts.visited) ==
           doctest::Approx(row.sparsity).epsilon(0.0001));
   }
 }
@@ -95,14 +95,24 @@ TEST_CASE("visible pairs at sizes past 2^32") {
   CHECK(visible_pairs(Mask::make(Window::global(), 0, 1, n, Anchor::bottom_right)) == n);
   CHECK(visible_pairs(square(Index{1} << 31, Window::global())) ==
         (Index{1} << 31) * ((Index{1} << 31) + 1) / 2);
-  CHECK_THROWS_AS(visible_pairs(square(n, Window::global())), UsageError);
+  CHECK(visible_pairs(square(n, Window::global())) == Count{n} * (n + 1) / 2);
+  const Index huge = Index{1} << 40;  // 2^79 + 2^39 pairs
+  CHECK(visible_pairs(square(huge, Window::global())) == Count{huge} * (huge + 1) / 2);
+  // Chunks: each of C rows sees 1 .. C keys.
+  CHECK(visible_pairs(square(huge, Window::chunked(8192))) == Count{huge} * 8193 / 2);
 }
 
 TEST_CASE("tile counts at sizes past 2^32") {
   const Index n = (Index{1} << 32) + 1;
   const TileCounts counts = count_tiles(square(n, Window::causal(4096)), {4096, 4096});
   CHECK(counts.visited == 2 * ceil_div(n, 4096) - 1);
-  CHECK_THROWS_AS(count_tiles(square(n, Window::causal(4096)), {1, 128}), UsageError);
+  CHECK(count_tiles(square(n, Window::causal(4096)), {1, 128}).visited > 32 * Count{n});
+  // 2^40 rows in tiles of 64: 2^34 query tiles, each with the diagonal and all before it.
+  const Count tiles = Count{1} << 34;
+  const TileCounts all = count_tiles(square(Index{1} << 40, Window::global()), {64, 64});
+  CHECK(all.partial == tiles);
+  CHECK(all.full == tiles * (tiles - 1) / 2);
+  CHECK(all.skipped == tiles * (tiles - 1) / 2);
 }
 
 TEST_CASE("work: useful issued least and walked") {

@@ -6,7 +6,7 @@
 #include "model/model.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
-#include "tiles/tiles.hpp"
+#include "tiles/counts.hpp"
 #include "verify/judge.hpp"
 #include "verify/ring_trial.hpp"
 

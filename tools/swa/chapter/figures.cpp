@@ -8,7 +8,7 @@ void Figures::exact(const std::string& row, const std::string& ours) {
   list_.push_back({table_, row, Class::exact, ours, 0});
 }
 
-void Figures::exact(const std::string& row, std::int64_t ours) {
+void Figures::exact(const std::string& row, Count ours) {
   exact(row, fmt::format("{}", ours));
 }
 

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "mask/count.hpp"
+
 namespace swa::chapter {
 
 enum class Class : std::uint8_t {
@@ -30,7 +32,7 @@ class Figures {
   explicit Figures(std::string table) : table_(std::move(table)) {}
 
   void exact(const std::string& row, const std::string& ours);
-  void exact(const std::string& row, std::int64_t ours);
+  void exact(const std::string& row, Count ours);
   // Printed as the chapter prints errors: two decimals, scientific.
   void bounded(const std::string& row, double ours, double bound);
   void waiting(const std::string& row, const std::string& for_what);

@@ -8,7 +8,7 @@
 #include "model/model.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
-#include "tiles/tiles.hpp"
+#include "tiles/counts.hpp"
 #include "verify/comparison.hpp"
 
 namespace swa::chapter {

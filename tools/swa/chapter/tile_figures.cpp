@@ -1,13 +1,14 @@
 // Cases 1 to 3: tiles, FlexAttention's block counts, and the kernel.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "chapter/figures.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
-#include "tiles/tiles.hpp"
+#include "tiles/counts.hpp"
 #include "verify/judge.hpp"
 #include "verify/traps.hpp"
 
@@ -24,7 +25,7 @@ std::string name_of(const Window& window) {
 
 // The chapter's swa_tiled.py: 1000 tokens of 64 in double, seed 1.
 void tiled_forward_rows(Figures& figures) {
-  Index most_partial = 0;
+  Count most_partial = 0;
   for (const Window window : {Window::global(), Window::causal(1), Window::causal(100),
                               Window::causal(128), Window::causal(300)}) {
     Problem p;
@@ -44,7 +45,8 @@ void tiled_forward_rows(Figures& figures) {
     } else {
       figures.bounded(name_of(window) + " max err", found.error, found.largest_bound);
     }
-    most_partial = larger(most_partial, count_tiles(p.mask(), {64, 64}).partial_max_per_query_tile);
+    most_partial =
+        std::max(most_partial, count_tiles(p.mask(), {64, 64}).partial_max_per_query_tile);
   }
   figures.exact("most PARTIAL per query tile", most_partial);
 }
@@ -100,7 +102,7 @@ Figures flex_figures() {
       figures.exact(name + " full", counts.full);
       figures.exact(name + " partial", counts.partial);
       figures.exact(name + " sparsity",
-                    fmt::format("{:.2f}%", sparsity_percent(mask, kTile, counts.visited)));
+                    fmt::format("{:.2f}%", sparsity_percent(Count{n} * n, kTile, counts.visited)));
     }
   }
   const auto visited = [&](const Row& row) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "mask/conventions.hpp"
 #include "problem/sweep.hpp"
 
 namespace swa::cli {
@@ -11,7 +12,12 @@ namespace swa::cli {
 // The windows of a --W: a list of counts and "none".
 std::vector<Window> parse_windows(const Option& option);
 
-// The mask: --W, or --left and --right, --causal/--no-causal, --sinks, --anchor.
+// The windows of a command that takes causal ones only, from --W or --mask; `usual` where neither
+// was given.
+std::vector<Window> causal_windows(const Option& window, const Option& mask,
+                                   const std::vector<Window>& usual);
+
+// The mask: --W, or --left and --right, or --mask; --causal/--no-causal, --sinks, --anchor.
 class MaskOptions {
  public:
   explicit MaskOptions(Command& command);
@@ -20,24 +26,31 @@ class MaskOptions {
   // once or contradict each other.
   std::vector<Window> windows() const;
   std::vector<Index> sinks() const;
+  // That of --anchor, or of the convention that --mask names. Throws where they contradict.
   Anchor anchor() const;
   bool given() const;
 
  private:
-  const Option &window_, &left_, &right_, &causal_, &no_causal_, &sinks_, &anchor_;
+  std::optional<bool> causal() const;  // what --causal or --no-causal says
+
+  const Option &window_, &left_, &right_, &mask_, &causal_, &no_causal_, &sinks_, &anchor_;
 };
 
-// --nq and --nk. Where one is missing it follows the other.
+// --nq, --nk, --lengths-q and --lengths-k. Where one of a pair is missing it follows the other.
 class SizeOptions {
  public:
   explicit SizeOptions(Command& command);
 
-  bool given() const { return n_q_.given() || n_k_.given(); }
-  // Fills in the lists n_q and n_k of the sweep. Throws where neither was given.
+  bool given() const;
+  // Fills in the lists n_q and n_k of the sweep, or the lengths and the batch of its base. Lengths
+  // without --nq and --nk are packed sequences, with either of them a padded batch. Throws where
+  // there is no size.
   void read(Sweep& sweep) const;
 
  private:
-  const Option &n_q_, &n_k_;
+  void read_lengths(Problem& problem) const;
+
+  const Option &n_q_, &n_k_, &lengths_q_, &lengths_k_;
 };
 
 }  // namespace swa::cli

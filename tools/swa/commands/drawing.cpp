@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "error.hpp"
+#include "terminal/size.hpp"
 
 namespace swa::commands {
 namespace {
@@ -50,11 +51,36 @@ report::Lines draw_tiles(const Mask& mask, TileShape tile) {
   return drawing;
 }
 
+namespace {
+
+// Letters of a line of the mask: each takes two columns.
+Index letters_that_fit() {
+  const std::optional<int> columns = terminal::columns();
+  return columns ? larger(8, (*columns - 1) / 2) : kMost;
+}
+
+report::Lines draw_blocks(const Mask& mask, TileShape block) {
+  report::Lines drawing;
+  drawing.lines.push_back(
+      fmt::format("{} x {} pairs in blocks of {} x {}: x all visible, + some, . none", mask.n_q,
+                  mask.n_k, block.BM, block.BN));
+  for (Index i = 0; i < query_tiles(mask, block); ++i) {
+    std::string line = " ";
+    for (Index t = 0; t < key_tiles(mask, block); ++t) {
+      const TileClass kind = classify(mask, block, i, t);
+      line += kind == TileClass::full ? " x" : kind == TileClass::partial ? " +" : " .";
+    }
+    drawing.lines.push_back(line);
+  }
+  return drawing;
+}
+
+}  // namespace
+
 report::Lines draw_mask(const Mask& mask) {
-  if (mask.n_q > kMost || mask.n_k > kMost) {
-    throw UsageError(fmt::format("--show-mask would draw {} x {} pairs, more than {} x {}",
-                                 mask.n_q, mask.n_k, kMost, kMost),
-                     "ask for a shorter sequence");
+  const Index fit = letters_that_fit();
+  if (mask.n_q > fit || mask.n_k > fit) {
+    return draw_blocks(mask, {ceil_div(mask.n_q, fit), ceil_div(mask.n_k, fit)});
   }
   report::Lines drawing;
   std::vector<Index> keys_per_query;

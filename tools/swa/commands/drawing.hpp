@@ -10,8 +10,9 @@ namespace swa::commands {
 // than 128 x 128 tiles.
 report::Lines draw_tiles(const Mask& mask, TileShape tile);
 
-// One letter a pair, x visible and . not, with the number of keys of each row. Throws UsageError
-// where the mask is more than 128 x 128.
+// One letter a pair, x visible and . not, with the number of keys of each row. A mask of more rows
+// or keys than fit on the terminal (128 where the output goes elsewhere) is drawn in blocks: x all
+// pairs visible, + some, . none.
 report::Lines draw_mask(const Mask& mask);
 
 }  // namespace swa::commands

@@ -2,11 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace swa::commands {
 namespace {
 
 report::Show when(bool visible) {
   return visible ? report::Show::everywhere : report::Show::machine;
+}
+
+report::Value lengths_cell(const std::vector<Index>& lengths) {
+  return lengths.empty() ? report::Value() : report::Value(lengths);
 }
 
 report::Value side_cell(const Side& side) {
@@ -19,9 +25,12 @@ ProblemColumns::ProblemColumns(const std::vector<Problem>& problems) {
   const Problem usual;
   for (const Problem& p : problems) {
     band = band || p.window.kind == Window::Kind::band;
+    chunked = chunked || p.window.kind == Window::Kind::chunked;
+    lengths = lengths || p.has_lengths();
+    head_dim_v = head_dim_v || p.value_dim() != p.head_dim;
     sinks = sinks || p.sinks != usual.sinks;
     anchor = anchor || p.anchor != usual.anchor;
-    batch = batch || p.batch != usual.batch;
+    batch = batch || (p.batch != usual.batch && !p.has_lengths());
     heads = heads || p.heads_q != usual.heads_q || p.heads_kv != usual.heads_kv;
     head_dim = head_dim || p.head_dim != usual.head_dim;
     dtype = dtype || p.dtype != usual.dtype;
@@ -32,6 +41,11 @@ report::Value window_cell(const Window& window) {
   return window.kind == Window::Kind::causal ? report::Value(window.width) : report::Value();
 }
 
+report::Value count_cell(Count count) {
+  if (count <= std::numeric_limits<Index>::max()) return static_cast<Index>(count);
+  return fmt::format("{}", count);
+}
+
 report::Value seed_cell(std::uint64_t seed) {
   if (seed <= static_cast<std::uint64_t>(kMaxIndex)) return static_cast<Index>(seed);
   return fmt::format("{}", seed);
@@ -40,7 +54,13 @@ report::Value seed_cell(std::uint64_t seed) {
 void add_mask(report::Record& record, const Problem& p, const ProblemColumns& columns) {
   record.add({"n_q", "n_q"}, p.n_q)
       .add({"n_k", "n_k"}, p.n_k)
-      .add({"window", "W", "", when(!columns.band), "", "none"}, window_cell(p.window))
+      .add({"lengths_q", "lengths q", "", when(columns.lengths)}, lengths_cell(p.lengths_q))
+      .add({"lengths_k", "lengths k", "", when(columns.lengths)}, lengths_cell(p.lengths_k))
+      .hide("layout", std::string(p.layout == Layout::packed ? "packed" : "padded"))
+      .add({"window", "W", "", when(!columns.band && !columns.chunked), "", "none"},
+           window_cell(p.window))
+      .add({"chunk", "C", "", when(columns.chunked), "", "none"},
+           p.window.kind == Window::Kind::chunked ? report::Value(p.window.width) : report::Value())
       .add({"left", "left", "", when(columns.band), "", "none"}, side_cell(p.window.reach_left()))
       .add({"right", "right", "", when(columns.band), "", "none"},
            side_cell(p.window.reach_right()))
@@ -54,6 +74,7 @@ void add_rest(report::Record& record, const Problem& p, const ProblemColumns& co
       .add({"heads_q", "heads", "", when(columns.heads)}, p.heads_q)
       .add({"heads_kv", "kv heads", "", when(columns.heads)}, p.heads_kv)
       .add({"head_dim", "head_dim", "", when(columns.head_dim)}, p.head_dim)
+      .add({"head_dim_v", "head_dim_v", "", when(columns.head_dim_v)}, p.value_dim())
       .add({"dtype", "dtype", "", when(columns.dtype)}, std::string(name(p.dtype)))
       .hide("scale", p.score_scale())
       .hide("softcap", p.softcap > 0 ? report::Value(p.softcap) : report::Value())

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "mask/count.hpp"
 #include "problem/problem.hpp"
 #include "report/report.hpp"
 
@@ -11,19 +12,22 @@ namespace swa::commands {
 // Which of them people see: those that are not what is usual in at least one of the problems. The
 // machine formats carry all.
 struct ProblemColumns {
-  bool band = false, sinks = false, anchor = false, batch = false, heads = false, head_dim = false,
-       dtype = false;
+  bool band = false, chunked = false, sinks = false, anchor = false, lengths = false, batch = false,
+       heads = false, head_dim = false, head_dim_v = false, dtype = false;
 
   explicit ProblemColumns(const std::vector<Problem>& problems);
 };
 
-// n_q, n_k, window (null: none), left and right (null: no bound), sinks, anchor.
+// n_q, n_k, the lengths of sequences (null: all have n_q and n_k), window (null: none), left and
+// right (null: no bound), chunk (null: none), sinks, anchor.
 void add_mask(report::Record& record, const Problem& problem, const ProblemColumns& columns);
 // What the mask leaves open: batch, heads, head_dim, dtype, and the options of the scores.
 void add_rest(report::Record& record, const Problem& problem, const ProblemColumns& columns);
 
 // null for no window.
 report::Value window_cell(const Window& window);
+// A number, or its digits where it passes 2^63.
+report::Value count_cell(Count count);
 // A number, or its digits where it passes what JSON readers hold.
 report::Value seed_cell(std::uint64_t seed);
 

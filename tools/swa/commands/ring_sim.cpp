@@ -7,6 +7,7 @@
 
 #include "cache/pages.hpp"
 #include "cli/memory.hpp"
+#include "cli/problem_options.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
@@ -134,6 +135,15 @@ report::Lines findings(const RingTrial& trial, const Options& options) {
   return lines;
 }
 
+// One window: a ring has so many slots.
+Index window_of(const cli::Option& window, const cli::Option& mask) {
+  if (!mask.given()) return cli::parse_count(window.name, window.text);
+  const Window spelled = cli::causal_windows(window, mask, {}).front();
+  if (spelled.kind == Window::Kind::causal) return spelled.width;
+  throw UsageError(fmt::format("{} {} has no window, and a ring needs one", mask.name, mask.text),
+                   "give a number of keys, such as --mask hf:128");
+}
+
 RingTrial run_with_progress(const RingTrialOptions& options) {
   terminal::Progress progress("ring-sim", static_cast<std::size_t>(options.steps));
   return run_ring_trial(options, chosen_steps(options),
@@ -160,6 +170,7 @@ std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
       app, "ring-sim", "what a ring cache and a paged cache hold, step by step",
       "swa ring-sim --W 8 --steps 40 --prefill 20");
   const cli::Option& window = command->add("window", "8", "window, and slots of the ring");
+  const cli::Option& mask = command->add("mask");
   const cli::Option& steps = command->add("steps", "40");
   const cli::Option& prefill = command->add("prefill", "0");
   const cli::Option& chunk =
@@ -167,10 +178,10 @@ std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
   const cli::Option& page = command->add("page", "16");
   const cli::Option& head_dim = command->add("head_dim", "16");
   const cli::Option& seed = command->add("seed", "3");
-  command->on_run([&] {
+  command->on_run([&window, &mask, &steps, &prefill, &chunk, &page, &head_dim, &seed] {
     Options options;
     RingTrialOptions& o = options.trial;
-    o.W = cli::parse_count(window.name, window.text);
+    o.W = window_of(window, mask);
     o.steps = cli::parse_count(steps.name, steps.text);
     o.prefill = cli::parse_count(prefill.name, prefill.text, {0, kMaxIndex});
     o.chunk = chunk.given() ? cli::parse_count(chunk.name, chunk.text) : o.prefill;

@@ -250,31 +250,32 @@ const std::vector<Trap>& traps() {
   static const std::vector<Trap> kTraps{
       {"nan",
        "a row's first visited tile holds none of its keys, and nothing guards -inf - -inf",
-       {"--n", "--head-dim", "--W", "--chunk", "--seed", "--order", "--BM", "--BN", "--guard"},
+       {"--n", "--head-dim", "--W", "--mask", "--chunk", "--seed", "--order", "--BM", "--BN",
+        "--guard"},
        setting(1000, 64,
                {Window::global(), Window::causal(100), Window::causal(128), Window::causal(300)}, 0,
                1),
        show_nan},
       {"off-by-one",
        "W passed as a count of keys besides the query",
-       {"--n", "--head-dim", "--W", "--seed"},
+       {"--n", "--head-dim", "--W", "--mask", "--seed"},
        setting(1024, 64, {Window::causal(128)}, 0, 2),
        show_off_by_one},
       {"alignment",
        "fewer queries than keys, masked from the wrong corner",
-       {"--n", "--head-dim", "--W", "--chunk", "--seed"},
+       {"--n", "--head-dim", "--W", "--mask", "--chunk", "--seed"},
        setting(1024, 64, {Window::causal(128)}, 256, 2),
        show_alignment},
       {"rope-slot",
        "RoPE applied at read, by ring slot instead of position",
-       {"--n", "--head-dim", "--W", "--seed"},
+       {"--n", "--head-dim", "--W", "--mask", "--seed"},
        setting(40, 16, {Window::causal(8)}, 0, 3),
        show_rope_slot}};
   return kTraps;
 }
 
 struct TrapOptions {
-  const cli::Option &name, &n, &head_dim, &window, &chunk, &seed, &order, &BM, &BN, &guard;
+  const cli::Option &name, &n, &head_dim, &window, &mask, &chunk, &seed, &order, &BM, &BN, &guard;
 
   explicit TrapOptions(cli::Command& command)
       : name(command.add_positional("trap", "nan, off-by-one, alignment, rope-slot or all")),
@@ -283,6 +284,7 @@ struct TrapOptions {
         head_dim(command.add("head_dim", "", "elements of a head (64; rope-slot 16)")),
         window(
             command.add("window", "", "windows (nan none,100,128,300; rope-slot 8; others 128)")),
+        mask(command.add("mask")),
         chunk(command.add("chunk", "", "last tokens that are queries (nan all; alignment 256)")),
         seed(command.add("seed", "",
                          "seed of NumPy's default_rng (nan 1, off-by-one and alignment 2, "
@@ -313,7 +315,7 @@ struct TrapOptions {
   // The trap's own setting, changed by what was given. No option is silently ignored.
   Setting read(const Trap& trap) const {
     for (const cli::Option* option :
-         {&n, &head_dim, &window, &chunk, &seed, &order, &BM, &BN, &guard}) {
+         {&n, &head_dim, &window, &mask, &chunk, &seed, &order, &BM, &BN, &guard}) {
       const auto& known = trap.options;
       if (option->given() && std::find(known.begin(), known.end(), option->name) == known.end()) {
         throw UsageError(fmt::format("{} means nothing to the trap '{}'", option->name, trap.name),
@@ -323,7 +325,7 @@ struct TrapOptions {
     Setting s = trap.usual;
     if (n.given()) s.n = cli::parse_count(n.name, n.text);
     if (head_dim.given()) s.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 16});
-    if (window.given()) s.windows = cli::parse_windows(window);
+    s.windows = cli::causal_windows(window, mask, s.windows);
     for (const Window& w : s.windows) {
       if (w.kind != Window::Kind::causal && trap.name != "nan") {
         throw UsageError(

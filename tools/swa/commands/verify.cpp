@@ -33,6 +33,15 @@ report::Value position(const std::array<Index, 4>& index) {
   return report::Numbers(index.begin(), index.end());
 }
 
+// Rows of one head that see no key, over all sequences.
+Count blind_rows(const Problem& p) {
+  Count rows = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    rows += Count{rows_without_keys(s.mask)} * s.sequences;
+  }
+  return rows;
+}
+
 report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& columns,
                          const Oracle& oracle, const std::string& formula,
                          const std::string& repro) {
@@ -68,7 +77,7 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .hide("lse_max_err", has_lse ? Value(v.lse.error) : Value())
       .hide("lse_bound", has_lse ? Value(v.lse.bound) : Value())
       .add({"lse_mismatches", "lse mismatches"}, has_lse ? Value(v.lse.mismatches) : Value())
-      .hide("rows_without_keys", rows_without_keys(c.problem.mask()))
+      .hide("rows_without_keys", count_cell(blind_rows(c.problem)))
       .hide("tolerance", formula)
       .hide("reason", v.reason.empty() ? Value() : Value(v.reason))
       .hide("repro", repro);
@@ -93,10 +102,15 @@ report::Lines preamble(const Options& options) {
   const std::string absence = gpu_absence();
   if (!absence.empty()) lines.lines.push_back("GPU kernels: not run, " + absence);
   const Problem& first = options.cases.front().problem;
-  if (options.cases.size() == 1) lines.lines.push_back("mask:  " + describe(first.mask()));
-  if (const Index rows = rows_without_keys(first.mask()); options.cases.size() == 1 && rows > 0) {
-    lines.lines.push_back(fmt::format("rows:  {} of {} see no key: output 0, lse {}", rows,
-                                      first.n_q, first.sink_logits ? "the sink logit" : "-inf"));
+  if (options.cases.size() == 1) {
+    lines.lines.push_back("mask:  " + describe(first.mask()));
+    if (first.has_lengths()) lines.lines.push_back("batch: " + describe_batch(first));
+    if (const Count rows = blind_rows(first); rows > 0) {
+      Count all = 0;
+      for (const SharedMask& s : shared_masks(first)) all += Count{s.mask.n_q} * s.sequences;
+      lines.lines.push_back(fmt::format("rows:  {} of {} see no key: output 0, lse {}", rows, all,
+                                        first.sink_logits ? "the sink logit" : "-inf"));
+    }
   }
   lines.lines.push_back("bound: " + Tolerance(first, options.kernels.front().sums).formula() +
                         (options.cases.size() == 1 ? "" : " (first case)"));
@@ -197,8 +211,8 @@ void require_fp32(const cli::Option& option, double value) {
 struct ProblemOptions {
   cli::SizeOptions sizes;
   cli::MaskOptions masks;
-  const cli::Option &batch, &heads_q, &heads_kv, &head_dim, &dtype, &softcap, &scale, &sink_logits,
-      &seed;
+  const cli::Option &batch, &heads_q, &heads_kv, &head_dim, &head_dim_v, &dtype, &softcap, &scale,
+      &sink_logits, &seed;
 
   explicit ProblemOptions(cli::Command& command)
       : sizes(command),
@@ -208,6 +222,8 @@ struct ProblemOptions {
         heads_kv(
             command.add("heads_kv", "", "key and value heads (default: as many as query heads)")),
         head_dim(command.add("head_dim", "64")),
+        head_dim_v(command.add("head_dim_v", "",
+                               "elements of a value and of an output (default: --head-dim)")),
         dtype(command.add("dtype", "fp32", "type of the elements: fp64, fp32, bf16 or fp16")),
         softcap(command.add("softcap")),
         scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
@@ -216,8 +232,8 @@ struct ProblemOptions {
 
   bool given() const {
     return sizes.given() || masks.given() || batch.given() || heads_q.given() || heads_kv.given() ||
-           head_dim.given() || dtype.given() || softcap.given() || scale.given() ||
-           sink_logits.given() || seed.given();
+           head_dim.given() || head_dim_v.given() || dtype.given() || softcap.given() ||
+           scale.given() || sink_logits.given() || seed.given();
   }
 
   std::vector<Case> read() const {
@@ -227,10 +243,19 @@ struct ProblemOptions {
     sweep.windows = masks.windows();
     sweep.sinks = masks.sinks();
     sweep.base.anchor = masks.anchor();
-    sweep.batch = cli::parse_counts(batch.name, batch.text);
+    if (!sweep.base.has_lengths()) {
+      sweep.batch = cli::parse_counts(batch.name, batch.text);
+    } else if (batch.given() && cli::parse_count(batch.name, batch.text) != sweep.base.batch) {
+      throw UsageError(fmt::format("--batch {} contradicts the lengths of {} sequences", batch.text,
+                                   sweep.base.batch),
+                       "leave --batch out, the lengths count the sequences");
+    }
     sweep.heads_q = cli::parse_counts(heads_q.name, heads_q.text);
     if (heads_kv.given()) sweep.heads_kv = cli::parse_counts(heads_kv.name, heads_kv.text);
     sweep.head_dim = cli::parse_counts(head_dim.name, head_dim.text, kHeadDim);
+    if (head_dim_v.given()) {
+      sweep.base.head_dim_v = cli::parse_count(head_dim_v.name, head_dim_v.text, kHeadDim);
+    }
     for (const std::string& type : cli::split(dtype.name, dtype.text)) {
       sweep.dtypes.push_back(
           *parse_dtype(cli::parse_choice(dtype.name, type, {"fp64", "fp32", "bf16", "fp16"})));

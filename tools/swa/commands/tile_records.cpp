@@ -1,0 +1,169 @@
+#include "commands/tile_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "commands/drawing.hpp"
+#include "commands/problem_record.hpp"
+#include "mask/conventions.hpp"
+
+namespace swa::commands {
+namespace {
+
+using report::Show;
+
+// Of one head, over all sequences.
+struct Totals {
+  TileCounts tiles;
+  Count visible = 0, pairs = 0;
+  Work work;
+};
+
+Totals totals_of(const Map& map) {
+  const Problem& p = map.problem;
+  Totals sum;
+  for (const SharedMask& s : shared_masks(p)) {
+    const TileCounts tiles = count_tiles(s.mask, map.tile, map.rule);
+    sum.tiles += tiles * s.sequences;
+    sum.visible += visible_pairs(s.mask) * s.sequences;
+    sum.pairs += Count{s.mask.n_q} * s.mask.n_k * s.sequences;
+    sum.work +=
+        work_of(s.mask, map.tile, tiles.visited, p.head_dim, p.value_dim(), bytes(p.dtype)) *
+        static_cast<double>(s.sequences);
+  }
+  return sum;
+}
+
+double share(Count part, Count whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// The dtype is always named: it changes the bytes, and its default here is not that of a Problem.
+std::string repro(const Map& map) {
+  Problem p = map.problem;
+  const std::string dtype(name(p.dtype));
+  p.dtype = Problem().dtype;
+  std::string line = fmt::format("swa tile-map {} --BM {} --BN {} --dtype {}", swa::options(p),
+                                 map.tile.BM, map.tile.BN, dtype);
+  if (map.rule != Rule::exact) line += fmt::format(" --rule {}", name(map.rule));
+  return line;
+}
+
+report::Record map_record(const Map& map, const ProblemColumns& columns, Show rules) {
+  const Problem& p = map.problem;
+  const Totals sum = totals_of(map);
+  report::Record record;
+  add_mask(record, p, columns);
+  record.add({"rule", "rule", "", rules}, std::string(name(map.rule)))
+      .add({"BM", "BM"}, map.tile.BM)
+      .add({"BN", "BN"}, map.tile.BN)
+      .add({"full", "full"}, count_cell(sum.tiles.full))
+      .add({"partial", "partial"}, count_cell(sum.tiles.partial))
+      .add({"empty", "empty"}, count_cell(sum.tiles.empty))
+      .add({"skipped", "skipped"}, count_cell(sum.tiles.skipped))
+      .add({"visited", "visited"}, count_cell(sum.tiles.visited))
+      .add({"masked", "masked", "", rules}, count_cell(sum.tiles.masked))
+      .add({"sparsity", "sparsity", ".2f", Show::everywhere, "%"},
+           sparsity_percent(sum.pairs, map.tile, sum.tiles.visited))
+      .add({"useful_fraction", "useful", ".3f"},
+           useful_fraction(sum.visible, map.tile, sum.tiles.visited))
+      .add({"partial_share", "partial share", ".3f"}, share(sum.tiles.partial, sum.tiles.visited))
+      .add({"partial_max_per_query_tile", "partial/query tile"},
+           count_cell(sum.tiles.partial_max_per_query_tile))
+      .add({"visible_pairs", "visible pairs"}, count_cell(sum.visible))
+      .hide("head_dim", p.head_dim)
+      .hide("head_dim_v", p.value_dim())
+      .hide("dtype", std::string(name(p.dtype)))
+      .hide("useful_flops", sum.work.useful_flops)
+      .hide("issued_flops", sum.work.issued_flops)
+      .hide("least_bytes", sum.work.least_bytes)
+      .hide("walked_bytes", sum.work.walked_bytes)
+      .hide("repro", repro(map));
+  return record;
+}
+
+}  // namespace
+
+report::Table map_table(const std::vector<Map>& maps, bool show, bool show_mask) {
+  std::vector<Problem> problems;
+  bool rules = false;
+  for (const Map& map : maps) {
+    problems.push_back(map.problem);
+    rules = rules || map.rule != Rule::exact;
+  }
+  const ProblemColumns columns(problems);
+  report::Table table;
+  for (const Map& map : maps) {
+    report::Record record = map_record(map, columns, rules ? Show::everywhere : Show::machine);
+    if (show) record.hide("tiles", draw_tiles(map.problem.mask(), map.tile).lines);
+    if (show_mask) record.hide("mask", draw_mask(map.problem.mask()).lines);
+    append(table, record);
+  }
+  return table;
+}
+
+report::Table layer_table(const Map& map, const std::vector<StackLayer>& stack,
+                          const std::string& stack_text) {
+  report::Table table;
+  table.name = "layers";
+  const auto add = [&](const std::string& word, Index layers, const report::Value& window,
+                       const TileCounts& tiles, Count visible) {
+    report::Record record;
+    record.add({"kind", "layers of kind"}, word)
+        .add({"layers", "layers"}, layers)
+        .add({"window", "W", "", Show::everywhere, "", "none"}, window)
+        .add({"full", "full"}, count_cell(tiles.full))
+        .add({"partial", "partial"}, count_cell(tiles.partial))
+        .add({"visited", "visited"}, count_cell(tiles.visited))
+        .add({"visible_pairs", "visible pairs"}, count_cell(visible))
+        .hide("stack", stack_text)
+        .hide("n_q", map.problem.n_q)
+        .hide("n_k", map.problem.n_k)
+        .hide("BM", map.tile.BM)
+        .hide("BN", map.tile.BN);
+    append(table, record);
+  };
+
+  TileCounts all;
+  Count all_visible = 0;
+  std::vector<StackLayer> kinds;
+  for (const StackLayer& layer : stack) {
+    const auto same = [&](const StackLayer& kind) { return kind.window == layer.window; };
+    if (std::none_of(kinds.begin(), kinds.end(), same)) kinds.push_back(layer);
+  }
+  for (const StackLayer& kind : kinds) {
+    const Index layers = std::count_if(stack.begin(), stack.end(), [&](const StackLayer& layer) {
+      return layer.window == kind.window;
+    });
+    Map one = map;
+    one.problem.window = kind.window;
+    const Totals sum = totals_of(one);
+    const TileCounts tiles = sum.tiles * layers;
+    add(kind.word, layers, window_cell(kind.window), tiles, sum.visible * layers);
+    all += tiles;
+    all_visible += sum.visible * layers;
+  }
+  add("all", static_cast<Index>(stack.size()), report::Value("-"), all, all_visible);
+  return table;
+}
+
+report::Table convention_table(const Mask& mask) {
+  report::Table table;
+  table.name = "convention";
+  for (const Phrase& phrase : phrases(mask)) {
+    const auto text = [](const std::string& words) {
+      return words.empty() ? report::Value() : report::Value(words);
+    };
+    report::Record record;
+    record.add({"system", "system"}, phrase.system)
+        .add({"call", "pass"}, phrase.reason.empty() ? report::Value(phrase.call)
+                                                     : report::Value("- (" + phrase.reason + ")"))
+        .add({"spec", "--mask"}, text(phrase.spec))
+        .hide("reason", text(phrase.reason));
+    append(table, record);
+  }
+  return table;
+}
+
+}  // namespace swa::commands
