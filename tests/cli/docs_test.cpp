@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/process.hpp"
+#include "problem/words.hpp"
 
 namespace fs = std::filesystem;
 using std::string;
@@ -109,6 +110,22 @@ TEST_CASE("every example of README and docs prints what is shown") {
     }
   }
   CHECK(count > 20);
+}
+
+TEST_CASE("the table of words in docs is that of the code") {
+  std::ifstream file(fs::path(SWA_SOURCE_DIR) / "docs" / "conventions.md");
+  vector<string> rows;
+  for (string line; std::getline(file, line);) {
+    if (line.starts_with("| ") && line.find("| `--") != string::npos) rows.push_back(line);
+  }
+  for (const swa::Word& word : swa::kWords) {
+    const string option = "| `" + string(word.option) + "`";
+    const auto states = [&](const string& row) {
+      return row.find(option) != string::npos && row.ends_with("| " + string(word.meaning) + " |");
+    };
+    CAPTURE(option);
+    CHECK(std::count_if(rows.begin(), rows.end(), states) == 1);
+  }
 }
 
 TEST_CASE("pages name no file that is not there") {

@@ -50,12 +50,19 @@ std::string repro(const Map& map) {
   return line;
 }
 
-report::Record map_record(const Map& map, const ProblemColumns& columns, Show rules) {
+// Which columns people see besides those of the mask.
+struct Columns {
+  ProblemColumns problem;
+  Show rules;   // where some rule is not exact
+  Show shares;  // where there is more than one row to compare
+};
+
+report::Record map_record(const Map& map, const Columns& columns) {
   const Problem& p = map.problem;
   const Totals sum = totals_of(map);
   report::Record record;
-  add_mask(record, p, columns);
-  record.add({"rule", "rule", "", rules}, std::string(name(map.rule)))
+  add_mask(record, p, columns.problem);
+  record.add({"rule", "rule", "", columns.rules}, std::string(name(map.rule)))
       .add({"BM", "BM"}, map.tile.BM)
       .add({"BN", "BN"}, map.tile.BN)
       .add({"full", "full"}, count_cell(sum.tiles.full))
@@ -63,12 +70,13 @@ report::Record map_record(const Map& map, const ProblemColumns& columns, Show ru
       .add({"empty", "empty"}, count_cell(sum.tiles.empty))
       .add({"skipped", "skipped"}, count_cell(sum.tiles.skipped))
       .add({"visited", "visited"}, count_cell(sum.tiles.visited))
-      .add({"masked", "masked", "", rules}, count_cell(sum.tiles.masked))
+      .add({"masked", "masked", "", columns.rules}, count_cell(sum.tiles.masked))
       .add({"sparsity", "sparsity", ".2f", Show::everywhere, "%"},
            sparsity_percent(sum.pairs, map.tile, sum.tiles.visited))
       .add({"useful_fraction", "useful", ".3f"},
            useful_fraction(sum.visible, map.tile, sum.tiles.visited))
-      .add({"partial_share", "partial share", ".3f"}, share(sum.tiles.partial, sum.tiles.visited))
+      .add({"partial_share", "partial share", ".3f", columns.shares},
+           share(sum.tiles.partial, sum.tiles.visited))
       .add({"partial_max_per_query_tile", "partial/query tile"},
            count_cell(sum.tiles.partial_max_per_query_tile))
       .add({"visible_pairs", "visible pairs"}, count_cell(sum.visible))
@@ -92,10 +100,11 @@ report::Table map_table(const std::vector<Map>& maps, bool show, bool show_mask)
     problems.push_back(map.problem);
     rules = rules || map.rule != Rule::exact;
   }
-  const ProblemColumns columns(problems);
+  const auto when = [](bool visible) { return visible ? Show::everywhere : Show::machine; };
+  const Columns columns{ProblemColumns(problems), when(rules), when(maps.size() > 1)};
   report::Table table;
   for (const Map& map : maps) {
-    report::Record record = map_record(map, columns, rules ? Show::everywhere : Show::machine);
+    report::Record record = map_record(map, columns);
     if (show) record.hide("tiles", draw_tiles(map.problem.mask(), map.tile).lines);
     if (show_mask) record.hide("mask", draw_mask(map.problem.mask()).lines);
     append(table, record);
