@@ -50,16 +50,14 @@ Index period_of(const Mask& mask, TileShape tile) {
 // The keys at which something is clipped, or one loop of a kernel gives way to the next.
 std::vector<Index> places(const Mask& mask, TileShape tile, Rule rule) {
   const Index n_k = mask.n_k, BN = tile.BN, sinks = smaller(mask.sinks, n_k);
-  const auto down = [BN](Index key) { return key / BN * BN; };
   const auto up = [BN](Index key) { return ceil_div(key, BN) * BN; };
   std::vector<Index> keys{0, n_k};
-  if (sinks > 0) keys.insert(keys.end(), {sinks, down(sinks), up(sinks)});
+  if (sinks > 0) keys.insert(keys.end(), {sinks, up(sinks)});
   if (rule == Rule::exact) return keys;
-  const Index last = down(larger(0, n_k - 1));
-  const Index diagonal = up(tile.BM);  // the key tiles beside one query tile
-  keys.insert(keys.end(),
-              {-BN, BN, 2 * BN, diagonal - BN, diagonal, diagonal + BN, down(n_k), up(n_k), last,
-               last - BN, last - diagonal - BN, last - diagonal, last - diagonal + BN});
+  // FlashInfer begins one tile early, and divides as C does below 0; the last tile, and those
+  // beside the diagonal, have loops of their own.
+  const Index last = larger(0, n_k - 1) / BN * BN;
+  keys.insert(keys.end(), {-BN, BN, 2 * BN, last, last - up(tile.BM)});
   return keys;
 }
 
@@ -106,9 +104,9 @@ class Sums {
     counts_.full += sum(first.full, second.full);
     counts_.partial += sum(first.partial, second.partial);
     counts_.masked += sum(first.masked, second.masked);
-    const Count last = first.partial + Count{second.partial - first.partial} * (times - 1);
+    // The PARTIAL tiles of a query tile lie along the edges of the mask and do not grow.
     counts_.partial_max_per_query_tile =
-        std::max({counts_.partial_max_per_query_tile, Count{first.partial}, last});
+        std::max({counts_.partial_max_per_query_tile, Count{first.partial}, Count{second.partial}});
   }
 
   TileCounts counts_of(const Mask& mask, TileShape tile) {

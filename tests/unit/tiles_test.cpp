@@ -128,3 +128,57 @@ TEST_CASE("work: useful issued least and walked") {
   CHECK(work.least_bytes == 4 * 16 * 2 + 4 * 16 * 2);
   CHECK(work.walked_bytes == 4 * 16 * 2 + 6 * 16 * 2);
 }
+
+TEST_CASE("each rule has the tile of its kernel") {
+  const Mask window = square(8192, Window::causal(1024)), causal = square(8192, Window::global());
+  const Mask full = square(8192, Window::band(Side::unbounded(), Side::unbounded()));
+  // A window that hides nothing is none to FlashAttention.
+  const Mask wide = square(8192, Window::causal(9000));
+  struct Row {
+    Rule rule;
+    const Mask& mask;
+    Index head_dim, BM, BN;
+  };
+  for (const Row& row :
+       {Row{Rule::exact, window, 64, 128, 128}, Row{Rule::flex, causal, 256, 128, 128},
+        Row{Rule::fa2, window, 64, 128, 128}, Row{Rule::fa2, window, 128, 128, 64},
+        Row{Rule::fa2, causal, 256, 64, 64}, Row{Rule::fa3, window, 64, 192, 128},
+        Row{Rule::fa3, full, 64, 192, 192}, Row{Rule::fa3, causal, 128, 128, 128},
+        Row{Rule::fa3, full, 128, 128, 176}, Row{Rule::fa3, window, 192, 128, 96},
+        Row{Rule::fa3, wide, 192, 128, 112}, Row{Rule::fa3, window, 256, 128, 64},
+        Row{Rule::fa3, causal, 256, 128, 80}, Row{Rule::flashinfer, window, 64, 192, 128},
+        Row{Rule::flashinfer, full, 128, 128, 192}, Row{Rule::flashinfer, window, 256, 128, 64}}) {
+    const TileShape tile = usual_tile(row.rule, row.mask, row.head_dim);
+    CAPTURE(name(row.rule));
+    CAPTURE(row.head_dim);
+    CHECK(tile.BM == row.BM);
+    CHECK(tile.BN == row.BN);
+  }
+  CHECK_THROWS_AS(usual_tile(Rule::fa3, window, 512), UsageError);
+  CHECK_THROWS_AS(usual_tile(Rule::flashinfer, window, 80), UsageError);
+}
+
+TEST_CASE("a rule says nothing about masks that its kernel does not compute") {
+  const auto described = [](const Mask& mask, Rule rule) {
+    return !not_described(mask, {128, 128}, rule).has_value();
+  };
+  const auto mask = [](Window window, Index n_q, Index n_k) {
+    return Mask::make(window, 0, n_q, n_k, Anchor::bottom_right);
+  };
+  // FlashAttention 2 takes an open right side for n_k keys: too little for the first of many rows.
+  const Window open = Window::band(Side::of(5), Side::unbounded());
+  CHECK(described(mask(open, 100, 100), Rule::fa2));
+  CHECK_FALSE(described(mask(open, 300, 100), Rule::fa2));
+  CHECK(described(mask(open, 300, 100), Rule::fa3));
+  // A right side of n_k or more becomes open.
+  CHECK_FALSE(described(mask(Window::band(Side::unbounded(), Side::of(150)), 300, 100), Rule::fa2));
+  CHECK(described(mask(Window::band(Side::unbounded(), Side::of(299)), 300, 100), Rule::fa2));
+  CHECK(described(mask(Window::causal(5), 300, 100), Rule::fa2));
+  for (const Rule rule : {Rule::fa2, Rule::fa3, Rule::flashinfer}) {
+    CHECK_FALSE(described(square(100, Window::causal(5), 2), rule));
+    CHECK_FALSE(described(square(100, Window::chunked(5)), rule));
+    CHECK_FALSE(described(Mask::make(Window::causal(5), 0, 9, 99, Anchor::top_left), rule));
+  }
+  CHECK_FALSE(described(mask(Window::band(Side::of(3), Side::of(3)), 9, 9), Rule::flashinfer));
+  CHECK_FALSE(not_described(square(9, Window::causal(5)), {96, 64}, Rule::fa2) == std::nullopt);
+}
