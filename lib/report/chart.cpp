@@ -25,15 +25,22 @@ double step_over(double span, Scale scale) {
   return 10 * decade;
 }
 
-std::string number(double value, bool binary, Scale scale) {
+// Powers of two as fractions or exponents where those are shorter than decimals.
+std::string power_of_two(double value) {
+  const double exponent = std::log2(value);
+  if (std::abs(exponent) > 16) return fmt::format("2^{:.0f}", exponent);
+  return value < 1 ? fmt::format("1/{:.0f}", 1 / value) : fmt::format("{:.0f}", value);
+}
+
+std::string tick_label(double value, const Axis& axis) {
   static constexpr std::array kSuffixes = {"", "Ki", "Mi", "Gi", "Ti"};
   std::size_t suffix = 0;
-  for (; binary && value >= 1024 && suffix + 1 < kSuffixes.size(); ++suffix) value /= 1024;
-  // Halves of halves are shorter as fractions than as decimals.
-  if (scale == Scale::log2 && value < 1) return fmt::format("1/{:.0f}", 1 / value);
-  // Ticks are round: three digits hold them, and whole numbers are written out.
-  const bool whole = value == std::floor(value) && std::abs(value) < 1e9;
-  return fmt::format(fmt::runtime(whole ? "{:.0f}{}" : "{:.3g}{}"), value, kSuffixes[suffix]);
+  for (; axis.binary && value >= 1024 && suffix + 1 < kSuffixes.size(); ++suffix) value /= 1024;
+  const bool whole = value == std::floor(value) && std::abs(value) < 1e6;
+  const std::string digits = axis.scale == Scale::log2 ? power_of_two(value)
+                             : whole                   ? fmt::format("{:.0f}", value)
+                                                       : fmt::format("{:.3g}", value);
+  return digits + kSuffixes[suffix] + axis.suffix;
 }
 
 std::string_view dashes(std::size_t kind) {
@@ -152,7 +159,7 @@ std::vector<AxisMap::Tick> AxisMap::ticks() const {
   for (int i = 0; i <= steps; ++i) {
     const double place = low_ + i * step_;
     const double value = axis_.scale == Scale::log2 ? std::exp2(place) : place;
-    ticks.push_back({value, number(value, axis_.binary, axis_.scale) + axis_.suffix});
+    ticks.push_back({value, tick_label(value, axis_)});
   }
   return ticks;
 }

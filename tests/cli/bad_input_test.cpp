@@ -154,7 +154,8 @@ TEST_CASE("every option of kv-budget refuses what it cannot take") {
                               {"--ctx", Kind::list},
                               {"--dtype", Kind::word, "", "fp16"},
                               {"--batch", Kind::count},
-                              {"--format", Kind::word, "", "json"}});
+                              {"--format", Kind::word, "", "json"},
+                              {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("every option of tile-map refuses what it cannot take") {
@@ -168,7 +169,8 @@ TEST_CASE("every option of tile-map refuses what it cannot take") {
                              {"--show", Kind::flag, "--nq 8"},
                              {"--show-mask", Kind::flag, "--nq 8"},
                              {"--reach", Kind::word, "--nq 8 --W 4", "LLLG"},
-                             {"--format", Kind::word, "--nq 8", "json"}});
+                             {"--format", Kind::word, "--nq 8", "json"},
+                             {"--export", Kind::word, "--nq 8", "x.json"}});
 }
 
 TEST_CASE("every option of verify refuses what it cannot take") {
@@ -188,7 +190,8 @@ TEST_CASE("every option of verify refuses what it cannot take") {
                            {"--kernel", Kind::word, "--nq 8", "cpu-tiled"},
                            {"--BM", Kind::count, "--nq 8"},
                            {"--BN", Kind::count, "--nq 8"},
-                           {"--format", Kind::word, "--nq 8", "json"}});
+                           {"--format", Kind::word, "--nq 8", "json"},
+                           {"--export", Kind::word, "--nq 8", "x.json"}});
 }
 
 TEST_CASE("every option of trap-demo refuses what it cannot take") {
@@ -201,7 +204,8 @@ TEST_CASE("every option of trap-demo refuses what it cannot take") {
                                   {"--BM", Kind::count},
                                   {"--BN", Kind::count},
                                   {"--guard", Kind::word, "", "on"},
-                                  {"--format", Kind::word, "", "json"}});
+                                  {"--format", Kind::word, "", "json"},
+                                  {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("every option of ring-sim refuses what it cannot take") {
@@ -212,11 +216,14 @@ TEST_CASE("every option of ring-sim refuses what it cannot take") {
                              {"--page", Kind::count},
                              {"--head-dim", Kind::count},
                              {"--seed", Kind::seed},
-                             {"--format", Kind::word, "", "json"}});
+                             {"--format", Kind::word, "", "json"},
+                             {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("every option of reproduce refuses what it cannot take") {
-  check_options("reproduce", {{"--check", Kind::flag}, {"--format", Kind::word, "", "json"}});
+  check_options("reproduce", {{"--check", Kind::flag},
+                              {"--format", Kind::word, "", "json"},
+                              {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("an option that takes one number does not recommend a list") {

@@ -11,7 +11,7 @@
 namespace swa::cli {
 namespace {
 
-const std::string kExport = "write the report to these files too, by suffix ";
+const std::string kExport = "files that hold the report too, by suffix ";
 
 }  // namespace
 
@@ -74,7 +74,7 @@ const Option& Command::add_positional(const std::string& name, const std::string
 
 void Command::add_figure(const std::string& meaning) {
   has_figure_ = true;
-  export_->handle->description(kExport + export_kinds(true) + "; .svg: " + meaning);
+  export_->handle->description(kExport + export_kinds(true) + "; .svg draws " + meaning);
 }
 
 std::vector<ExportFile> Command::exports() const {

@@ -155,7 +155,7 @@ std::unique_ptr<cli::Command> tile_map(CLI::App& app) {
   const cli::Option& reach = command->add_other(
       "--reach", "", "a stack of layers such as LLLG: how far back its last token depends");
   command->add_figure(
-      "the tiles; with --show-mask the mask; of a list of --W the share of PARTIAL tiles");
+      "the tiles, with --show-mask the mask, of a list of --W the share of PARTIAL tiles");
   command->on_run(
       [=, figure = command.get(), &BM, &BN, &head_dim, &dtype, &show, &show_mask, &reach] {
         Sweep sweep;

@@ -90,7 +90,7 @@ Notes notes_of(const Mask& mask, TileShape tile, const Grid& grid, const Tiles& 
   notes.column_label = fmt::format("key tiles, BN = {} keys each", tile.BN);
   notes.legend = {
       entry(styles.full, counted("FULL", tiles.full.size()), "all pairs visible: no mask"),
-      entry(styles.partial, counted("PARTIAL", tiles.partial.size()), "some are: mask needed"),
+      entry(styles.partial, counted("PARTIAL", tiles.partial.size()), "some pairs: mask needed"),
       entry(styles.skipped, counted("skipped", all - tiles.visited()), "outside the loop bounds")};
   if (!tiles.empty.empty()) {
     notes.legend.insert(

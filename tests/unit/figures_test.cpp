@@ -1,0 +1,312 @@
+// Figures against the library: every cell, slot and point that is drawn.
+#include "figures/figures.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cache/ring.hpp"
+#include "error.hpp"
+#include "xml.hpp"
+
+using namespace swa;
+using std::string;
+using std::vector;
+using swa::test::Element;
+using swa::test::everywhere;
+using swa::test::says;
+using swa::test::XmlReader;
+
+namespace {
+
+constexpr double kCorner = 84, kTop = 96;  // of the grid
+
+struct Picture {
+  Element root;
+  double cell;
+
+  Picture(const string& document, Index cells)
+      : root(XmlReader::read(document)),
+        cell(std::min(40.0, std::floor(512.0 / static_cast<double>(cells)))) {}
+
+  // Row and column of the cells of a class; a rectangle may span several.
+  std::set<std::pair<Index, Index>> cells(const string& name) const {
+    std::set<std::pair<Index, Index>> found;
+    for (const Element* group : root.groups(name)) {
+      for (const Element* rect : group->all("rect")) {
+        const Index row = whole((rect->number("y") - kTop) / cell);
+        const Index column = whole((rect->number("x") - kCorner) / cell);
+        CHECK(rect->number("height") == cell);
+        for (Index i = 0; i < whole(rect->number("width") / cell); ++i) {
+          CHECK(found.insert({row, column + i}).second);
+        }
+      }
+    }
+    return found;
+  }
+  static Index whole(double x) {
+    CHECK(x == doctest::Approx(std::round(x)));
+    return static_cast<Index>(std::lround(x));
+  }
+};
+
+// From the definition, pair by pair.
+TileClass class_of(const Mask& mask, TileShape tile, Index query_tile, Index key_tile) {
+  Index seen = 0, pairs = 0;
+  for (Index r = query_tile * tile.BM; r < smaller((query_tile + 1) * tile.BM, mask.n_q); ++r) {
+    for (Index k = key_tile * tile.BN; k < smaller((key_tile + 1) * tile.BN, mask.n_k); ++k) {
+      seen += sees(mask, r, k);
+      ++pairs;
+    }
+  }
+  if (seen == 0) return TileClass::empty;
+  return seen == pairs ? TileClass::full : TileClass::partial;
+}
+
+vector<Mask> masks() {
+  vector<Mask> found;
+  for (const Window& window :
+       {Window::global(), Window::causal(1), Window::causal(40),
+        Window::band(Side::of(9), Side::of(30)), Window::band(Side::unbounded(), Side::of(4))}) {
+    for (const Index sinks : {Index{0}, Index{21}}) {
+      for (const Anchor anchor : {Anchor::bottom_right, Anchor::top_left}) {
+        found.push_back(Mask::make(window, sinks, 70, 131, anchor));
+        found.push_back(Mask::make(window, sinks, 131, 70, anchor));
+      }
+    }
+  }
+  return found;
+}
+
+void check_grid(const Mask& mask, TileShape tile) {
+  CAPTURE(mask.n_q);
+  CAPTURE(mask.sinks);
+  CAPTURE(static_cast<int>(mask.window.kind));
+  CAPTURE(tile.BM);
+  CAPTURE(tile.BN);
+  const Index rows = query_tiles(mask, tile), columns = key_tiles(mask, tile);
+  const Picture picture(figures::tile_grid(mask, tile), std::max(rows, columns));
+  const auto full = picture.cells("full"), partial = picture.cells("partial");
+  CHECK(picture.root.groups("empty").empty());
+  for (Index i = 0; i < rows; ++i) {
+    for (Index t = 0; t < columns; ++t) {
+      const TileClass kind = class_of(mask, tile, i, t);
+      CHECK(full.contains({i, t}) == (kind == TileClass::full));
+      CHECK(partial.contains({i, t}) == (kind == TileClass::partial));
+    }
+  }
+  const TileCounts counts = count_tiles(mask, tile);
+  CHECK(static_cast<Index>(full.size()) == counts.full);
+  CHECK(static_cast<Index>(partial.size()) == counts.partial);
+  const auto counted = [](const char* name, Index n) {
+    return fmt::format("{}: {} {}", name, n, n == 1 ? "tile" : "tiles");
+  };
+  CHECK(says(picture.root, counted("FULL", counts.full)));
+  CHECK(says(picture.root, counted("PARTIAL", counts.partial)));
+  CHECK(says(picture.root, counted("skipped", counts.skipped)));
+}
+
+RingSnapshot last_snapshot(Index W, Index steps) {
+  RingTrialOptions options;
+  options.W = W;
+  options.steps = steps;
+  options.head_dim = 2;
+  return run_ring_trial(options, {steps - 1}).snapshots.back();
+}
+
+// Cells of one row: what each says, whether it is the newest, and which one the next token takes.
+struct Row {
+  vector<string> labels;
+  Index newest = -1, next = -1;
+
+  explicit Row(const Element& group) {
+    for (const Element& child : group.children) {
+      const bool mark = child.name == "rect" && child.number("stroke-width") == 3;
+      const auto last = static_cast<Index>(labels.size()) - 1;
+      if (child.name == "text") labels.back() = child.text;
+      if (mark) next = last;
+      if (child.name != "rect" || mark) continue;
+      labels.emplace_back();
+      if (child.at("fill") == "#1a1a1a") newest = last + 1;
+    }
+  }
+};
+
+string label_of(Index owner) {
+  return owner == RingCache::kEmpty ? "" : fmt::format("{}", owner);
+}
+
+void check_ring(Index W, Index steps) {
+  CAPTURE(W);
+  CAPTURE(steps);
+  RingCache cache(W, 1);
+  const double element = 0;
+  for (Index t = 0; t < steps; ++t) cache.write(t, &element, &element);
+  const vector<Index> before(cache.owners().begin(), cache.owners().end());
+  cache.write(steps, &element, &element);
+  Index next = -1;
+  for (std::size_t slot = 0; slot < before.size(); ++slot) {
+    if (cache.owners()[slot] != before[slot]) next = static_cast<Index>(slot);
+  }
+
+  const Element root = XmlReader::read(figures::ring(W, last_snapshot(W, steps)));
+  const auto layers = root.groups("local");
+  CHECK(layers.size() == 5);
+  for (const Element* layer : layers) {
+    const Row row(*layer);
+    REQUIRE(row.labels.size() == before.size());
+    for (std::size_t slot = 0; slot < before.size(); ++slot) {
+      CHECK(row.labels[slot] == label_of(before[slot]));
+    }
+    CHECK(row.newest == cache.slot_of(steps - 1));
+    CHECK(row.next == next);
+  }
+  const Row global(*root.groups("global").at(0));
+  REQUIRE(static_cast<Index>(global.labels.size()) == steps);
+  for (Index t = 0; t < steps; ++t)
+    CHECK(global.labels[static_cast<std::size_t>(t)] == label_of(t));
+  CHECK(global.newest == steps - 1);
+  // A row too few would do for what the rings hold: the others are the global layer's alone.
+  CHECK(says(root, "in the global layer alone") == (steps > W));
+  CHECK(says(root, steps >= W ? "next to be overwritten" : "next to be written"));
+}
+
+Model model(const string& title) {
+  Model m;
+  m.id = m.title = title;
+  m.layers = {{Window::causal(4096), 16, 128, 128}, {Window::global(), 16, 128, 128}};
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("the tile grid draws the class of every tile") {
+  for (const Mask& mask : masks()) {
+    for (const TileShape tile : {TileShape{16, 16}, TileShape{7, 32}, TileShape{64, 5}}) {
+      check_grid(mask, tile);
+    }
+  }
+  check_grid(Mask::make(Window::causal(40), 0, 192, 192, Anchor::bottom_right), {16, 16});
+  // Cells too small for patterns.
+  check_grid(Mask::make(Window::causal(40), 3, 256, 250, Anchor::bottom_right), {1, 2});
+}
+
+TEST_CASE("tiles that other loop bounds visit in vain are EMPTY") {
+  const Mask mask = Mask::make(Window::causal(40), 0, 192, 192, Anchor::bottom_right);
+  const Mask causal = Mask::make(Window::global(), 0, 192, 192, Anchor::bottom_right);
+  const TileShape tile{16, 16};
+  const Picture picture(figures::tile_grid(mask, tile, causal), 12);
+  const TileCounts exact = count_tiles(mask, tile), walked = count_tiles(causal, tile);
+  CHECK(static_cast<Index>(picture.cells("full").size()) == exact.full);
+  CHECK(static_cast<Index>(picture.cells("partial").size()) == exact.partial);
+  CHECK(static_cast<Index>(picture.cells("empty").size()) == walked.visited - exact.visited);
+  std::set<string> fills;
+  for (const char* name : {"full", "partial", "empty", "grid"}) {
+    fills.insert(picture.root.groups(name).at(0)->at("fill"));
+  }
+  CHECK(fills == std::set<string>{"#1a1a1a", "url(#hatched)", "url(#crossed)", "#ffffff"});
+}
+
+TEST_CASE("the mask picture draws every visible pair") {
+  for (const Mask& mask : masks()) {
+    CAPTURE(mask.n_q);
+    CAPTURE(mask.sinks);
+    const Picture picture(figures::mask_picture(mask), std::max(mask.n_q, mask.n_k));
+    const auto visible = picture.cells("visible");
+    for (Index row = 0; row < mask.n_q; ++row) {
+      for (Index key = 0; key < mask.n_k; ++key) {
+        CHECK(visible.contains({row, key}) == sees(mask, row, key));
+      }
+    }
+    CHECK(says(picture.root, fmt::format("visible: {} pairs", visible_pairs(mask))));
+  }
+}
+
+TEST_CASE("figures that nobody could read are refused") {
+  const auto square = [](Index n) {
+    return Mask::make(Window::causal(4), 0, n, n, Anchor::bottom_right);
+  };
+  CHECK_NOTHROW(figures::tile_grid(square(256), {1, 1}));
+  CHECK_THROWS_AS(figures::tile_grid(square(257), {1, 1}), UsageError);
+  CHECK_THROWS_AS(figures::tile_grid(square(kMaxIndex), {128, 128}), UsageError);
+  CHECK_NOTHROW(figures::mask_picture(square(256)));
+  CHECK_THROWS_AS(figures::mask_picture(square(257)), UsageError);
+  CHECK_NOTHROW(figures::require_readable_ring(16, 48));
+  CHECK_THROWS_AS(figures::require_readable_ring(17, 48), UsageError);
+  CHECK_THROWS_AS(figures::require_readable_ring(16, 49), UsageError);
+  CHECK_THROWS_AS(figures::kv_chart({model("a")}, {4096, 4096}, 1, Dtype::bf16), UsageError);
+  CHECK_THROWS_AS(figures::kv_chart(vector<Model>(5, model("a")), {1, 2}, 1, Dtype::bf16),
+                  UsageError);
+  vector<figures::SharePoint> points;
+  for (Index i = 1; i <= 11; ++i) points.push_back({{i, 1}, 4, 0.5});
+  CHECK_THROWS_AS(figures::partial_share_chart(points, ""), UsageError);
+  points.pop_back();
+  CHECK_NOTHROW(figures::partial_share_chart(points, ""));
+}
+
+TEST_CASE("the ring figure shows what a ring cache holds") {
+  for (Index W = 1; W <= 6; ++W) {
+    for (Index steps = 1; steps <= 14; ++steps) check_ring(W, steps);
+  }
+  check_ring(16, 48);
+}
+
+TEST_CASE("the ring figure of the chapter") {
+  const Element root = XmlReader::read(figures::ring(4, last_snapshot(4, 11)));
+  CHECK(Row(*root.groups("local").at(0)).labels == vector<string>{"8", "9", "10", "7"});
+}
+
+TEST_CASE("the KV chart has a line for each model and plan and escapes their names") {
+  const string name = "a <b> & \"c\"";
+  const Element root = XmlReader::read(
+      figures::kv_chart({model(name), model("d")}, {8192, 1024, 2048, 1024}, 1, Dtype::bf16));
+  CHECK(root.groups("series").size() == 4);
+  CHECK(says(root, name + ", hybrid"));
+  CHECK(says(root, "d, all layers global"));
+  // Three contexts in order, below and above W.
+  const auto lines = everywhere(root, "polyline");
+  const string hybrid = lines.at(0)->at("points"), global = lines.at(1)->at("points");
+  CHECK(std::count(hybrid.begin(), hybrid.end(), ',') == 3);
+  CHECK(hybrid.substr(0, hybrid.rfind(' ')) == global.substr(0, global.rfind(' ')));
+  CHECK(hybrid != global);  // at 8192 the local layer keeps half
+}
+
+TEST_CASE("which figure a sweep of tile-map has") {
+  Problem p;
+  p.n_q = p.n_k = 192;
+  p.window = Window::causal(40);
+  Problem wider = p, longer = p, global = p;
+  wider.window = Window::causal(64);
+  longer.n_q = longer.n_k = 256;
+  global.window = Window::global();
+  const vector<TileShape> one{{16, 16}}, two{{16, 16}, {32, 32}};
+  CHECK(figures::tile_map({p}, one, false) == figures::tile_grid(p.mask(), {16, 16}));
+  CHECK(figures::tile_map({p}, two, true) == figures::mask_picture(p.mask()));
+  const Element chart = XmlReader::read(figures::tile_map({wider, p}, two, false));
+  CHECK(chart.groups("series").size() == 2);
+  CHECK_THROWS_AS(figures::tile_map({p}, two, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, longer}, one, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, global}, one, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, wider}, one, true), UsageError);
+}
+
+TEST_CASE("the PARTIAL share is that of the counts") {
+  Problem p;
+  p.n_q = p.n_k = 192;
+  vector<Problem> problems;
+  vector<figures::SharePoint> points;
+  for (const Index W : {16, 40, 100}) {
+    p.window = Window::causal(W);
+    problems.push_back(p);
+    const TileCounts counts = count_tiles(p.mask(), {16, 16});
+    points.push_back(
+        {{16, 16}, W, static_cast<double>(counts.partial) / static_cast<double>(counts.visited)});
+  }
+  CHECK(points[1].share == doctest::Approx(31.0 / 42));
+  CHECK(figures::tile_map(problems, {{16, 16}}, false) ==
+        figures::partial_share_chart(points, "n_q = 192, n_k = 192"));
+}
