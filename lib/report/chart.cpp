@@ -114,6 +114,15 @@ struct Legend {
   }
 };
 
+// A name that is too long for the page makes it wider.
+double width_of(const Chart& chart) {
+  double width = std::max(kWidth, 2 * 24 + text_width(chart.title, 16));
+  for (const Series& series : chart.series) {
+    width = std::max(width, kPlot.x + kSample + text_width(series.name, 13) + 24);
+  }
+  return width;
+}
+
 void draw_legend(Svg& svg, const Chart& chart, const Legend& legend) {
   svg.open("legend");
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
@@ -168,8 +177,8 @@ Svg draw(const Chart& chart) {
   const AxisMap x(chart.x, values_of(chart, &Point::x), kPlot.x, kPlot.x + kPlot.width);
   const AxisMap y(chart.y, values_of(chart, &Point::y), kPlot.y + kPlot.height, kPlot.y);
   const Legend legend(chart);
-  Svg svg(kWidth, kHeight + 14 + static_cast<double>(legend.rows) * kLegendRow, chart.title,
-          chart.description);
+  Svg svg(width_of(chart), kHeight + 14 + static_cast<double>(legend.rows) * kLegendRow,
+          chart.title, chart.description);
   svg.text({24, 28}, chart.title, {.size = 15, .bold = true});
   draw_axes(svg, chart, x, y);
   for (const Series& series : chart.series) {

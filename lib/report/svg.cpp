@@ -81,14 +81,21 @@ std::string_view paint(Ink ink) {
   return "none";
 }
 
-// Strokes at 45 degrees on white; `more` are further strokes.
-std::string pattern(std::string_view name, std::string_view more) {
+// Strokes at 45 degrees on white, in squares of that size. Crossed areas are the lighter ones.
+std::string hatching() {
   return fmt::format(
-      "<pattern id=\"{0}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-      "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"{1}\"/>"
-      "<line x1=\"3\" y1=\"0\" x2=\"3\" y2=\"6\" stroke=\"{2}\" stroke-width=\"1.6\"/>{3}"
-      "</pattern>\n",
-      name, kWhite, kDark, more);
+      "<pattern id=\"hatched\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+      "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"{}\"/>"
+      "<line x1=\"3\" y1=\"0\" x2=\"3\" y2=\"6\" stroke=\"{}\" stroke-width=\"2\"/></pattern>\n",
+      kWhite, kDark);
+}
+
+std::string crossing() {
+  return fmt::format(
+      "<pattern id=\"crossed\" width=\"9\" height=\"9\" patternUnits=\"userSpaceOnUse\" "
+      "patternTransform=\"rotate(45)\"><rect width=\"9\" height=\"9\" fill=\"{}\"/>"
+      "<path d=\"M0 4.5H9M4.5 0V9\" stroke=\"{}\" stroke-width=\"0.7\"/></pattern>\n",
+      kWhite, kDark);
 }
 
 std::string points_of(const std::vector<Point>& points) {
@@ -165,12 +172,8 @@ void Svg::text(Point at, std::string_view words, const TextStyle& style) {
 std::string Svg::document() const {
   const auto used = [&](Fill fill) { return used_[static_cast<std::size_t>(fill)]; };
   std::string patterns;
-  if (used(Fill::hatched)) patterns += pattern("hatched", "");
-  if (used(Fill::crossed)) {
-    patterns += pattern(
-        "crossed",
-        fmt::format(R"(<line x1="0" y1="3" x2="6" y2="3" stroke="{}" stroke-width="1"/>)", kDark));
-  }
+  if (used(Fill::hatched)) patterns += hatching();
+  if (used(Fill::crossed)) patterns += crossing();
   const std::string width = number(width_), height = number(height_);
   std::string text = fmt::format(
       R"(<?xml version="1.0" encoding="UTF-8"?>)"

@@ -4,12 +4,15 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "cache/bytes.hpp"
 #include "cache/ring.hpp"
+#include "chart_reader.hpp"
 #include "error.hpp"
 #include "xml.hpp"
 
@@ -121,6 +124,7 @@ RingSnapshot last_snapshot(Index W, Index steps) {
 // Cells of one row: what each says, whether it is the newest, and which one the next token takes.
 struct Row {
   vector<string> labels;
+  vector<bool> shaded;  // in the global layer alone
   Index newest = -1, next = -1;
 
   explicit Row(const Element& group) {
@@ -131,6 +135,7 @@ struct Row {
       if (mark) next = last;
       if (child.name != "rect" || mark) continue;
       labels.emplace_back();
+      shaded.push_back(child.at("fill") == "#d0d0d0");
       if (child.at("fill") == "#1a1a1a") newest = last + 1;
     }
   }
@@ -167,12 +172,28 @@ void check_ring(Index W, Index steps) {
   }
   const Row global(*root.groups("global").at(0));
   REQUIRE(static_cast<Index>(global.labels.size()) == steps);
-  for (Index t = 0; t < steps; ++t)
-    CHECK(global.labels[static_cast<std::size_t>(t)] == label_of(t));
+  for (Index t = 0; t < steps; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    CHECK(global.labels[at] == label_of(t));
+    CHECK(global.shaded[at] == (std::find(before.begin(), before.end(), t) == before.end()));
+  }
   CHECK(global.newest == steps - 1);
-  // A row too few would do for what the rings hold: the others are the global layer's alone.
   CHECK(says(root, "in the global layer alone") == (steps > W));
   CHECK(says(root, steps >= W ? "next to be overwritten" : "next to be written"));
+}
+
+// The points of a series, as the ticks of its chart show them.
+void check_line(const Element& root, std::size_t series, const vector<double>& xs,
+                const vector<double>& ys, bool log2_y) {
+  CAPTURE(series);
+  const swa::test::ShownAxis x(root, true, true), y(root, false, log2_y);
+  const auto drawn =
+      swa::test::drawn_points(*root.groups("series").at(series)->all("polyline").at(0));
+  REQUIRE(drawn.size() == xs.size());
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    CHECK(std::abs(drawn[i].x - x.pixel(xs[i])) < 0.02);
+    CHECK(std::abs(drawn[i].y - y.pixel(ys[i])) < 0.02);
+  }
 }
 
 Model model(const string& title) {
@@ -267,12 +288,19 @@ TEST_CASE("the KV chart has a line for each model and plan and escapes their nam
   CHECK(root.groups("series").size() == 4);
   CHECK(says(root, name + ", hybrid"));
   CHECK(says(root, "d, all layers global"));
-  // Three contexts in order, below and above W.
-  const auto lines = everywhere(root, "polyline");
-  const string hybrid = lines.at(0)->at("points"), global = lines.at(1)->at("points");
-  CHECK(std::count(hybrid.begin(), hybrid.end(), ',') == 3);
-  CHECK(hybrid.substr(0, hybrid.rfind(' ')) == global.substr(0, global.rfind(' ')));
-  CHECK(hybrid != global);  // at 8192 the local layer keeps half
+  // Contexts in order and once each, below and above W.
+  const vector<Index> contexts{1024, 2048, 8192};
+  vector<double> hybrid, global;
+  for (const Index context : contexts) {
+    hybrid.push_back(static_cast<double>(kv_bytes(model("d"), context, 1, 2)) / kGiB);
+    global.push_back(static_cast<double>(kv_bytes_all_global(model("d"), context, 1, 2)) / kGiB);
+  }
+  CHECK(hybrid[1] == global[1]);
+  CHECK(hybrid[2] < global[2]);
+  for (const std::size_t i : {0u, 2u}) {
+    check_line(root, i, {contexts.begin(), contexts.end()}, hybrid, true);
+    check_line(root, i + 1, {contexts.begin(), contexts.end()}, global, true);
+  }
 }
 
 TEST_CASE("which figure a sweep of tile-map has") {
@@ -298,15 +326,22 @@ TEST_CASE("the PARTIAL share is that of the counts") {
   Problem p;
   p.n_q = p.n_k = 192;
   vector<Problem> problems;
-  vector<figures::SharePoint> points;
-  for (const Index W : {16, 40, 100}) {
+  const vector<TileShape> tiles{{16, 16}, {32, 8}};
+  vector<vector<double>> shares(2);
+  for (const Index W : {100, 16, 40}) {
     p.window = Window::causal(W);
     problems.push_back(p);
-    const TileCounts counts = count_tiles(p.mask(), {16, 16});
-    points.push_back(
-        {{16, 16}, W, static_cast<double>(counts.partial) / static_cast<double>(counts.visited)});
   }
-  CHECK(points[1].share == doctest::Approx(31.0 / 42));
-  CHECK(figures::tile_map(problems, {{16, 16}}, false) ==
-        figures::partial_share_chart(points, "n_q = 192, n_k = 192"));
+  for (const Index W : {16, 40, 100}) {
+    p.window = Window::causal(W);
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const TileCounts counts = count_tiles(p.mask(), tiles[i]);
+      shares[i].push_back(100 * static_cast<double>(counts.partial) /
+                          static_cast<double>(counts.visited));
+    }
+  }
+  CHECK(shares[0][1] == doctest::Approx(3100.0 / 42));
+  const Element root = XmlReader::read(figures::tile_map(problems, tiles, false));
+  for (const std::size_t i : {0u, 1u}) check_line(root, i, {16, 40, 100}, shares[i], false);
+  CHECK(says(root, "BM x BN = 32 x 8"));
 }

@@ -3,80 +3,31 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "chart_reader.hpp"
 #include "report/chart.hpp"
 #include "xml.hpp"
 
 using namespace swa::report;
 using std::string;
 using std::vector;
+using swa::test::drawn_points;
+using swa::test::DrawnPoint;
 using swa::test::Element;
 using swa::test::everywhere;
 using swa::test::says;
+using swa::test::ShownAxis;
 using swa::test::XmlReader;
 
 namespace {
 
 const string kDeclaration = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
-
-struct Drawn {
-  double first = 0, second = 0;
-};
-
-vector<Drawn> points_of(const Element& polyline) {
-  vector<Drawn> points;
-  std::istringstream stream(polyline.at("points"));
-  char comma = 0;
-  for (Drawn p; stream >> p.first >> comma >> p.second;) points.push_back(p);
-  return points;
-}
-
-// What a tick's label says: "4Ki", "1/16", "25%".
-double value_of(const string& label) {
-  std::size_t used = 0;
-  const double value = std::stod(label, &used);
-  const string rest = label.substr(used);
-  if (rest.empty() || rest == "%") return value;
-  if (rest == "Ki") return value * 1024;
-  if (rest == "Mi") return value * 1024 * 1024;
-  if (rest.front() == '^') return std::exp2(std::stod(rest.substr(1)));
-  REQUIRE(rest.front() == '/');
-  return value / std::stod(rest.substr(1));
-}
-
-// The axis as its ticks show it: the value that a pixel stands for.
-class ShownAxis {
- public:
-  ShownAxis(const Element& root, bool is_x, bool log2) : log2_(log2) {
-    const string group = is_x ? "x-ticks" : "y-ticks", along = is_x ? "x1" : "y1";
-    for (const Element* text : root.groups(group).at(0)->all("text")) {
-      places_.push_back(place(value_of(text->text)));
-    }
-    // Grid lines stand in the order of the ticks, those of x first.
-    const auto lines = root.groups("grid").at(0)->all("line");
-    const std::size_t begin = is_x ? 0 : root.groups("x-ticks").at(0)->children.size();
-    for (std::size_t i = 0; i < places_.size(); ++i) {
-      pixels_.push_back(lines.at(begin + i)->number(along));
-    }
-  }
-  double pixel(double value) const {
-    const double share = (place(value) - places_.front()) / (places_.back() - places_.front());
-    return pixels_.front() + share * (pixels_.back() - pixels_.front());
-  }
-  std::size_t ticks() const { return places_.size(); }
-  double tick_place(std::size_t i) const { return places_[i]; }
-  double tick_pixel(std::size_t i) const { return pixels_[i]; }
-
- private:
-  double place(double value) const { return log2_ ? std::log2(value) : value; }
-  bool log2_;
-  vector<double> places_, pixels_;
-};
 
 void check_axis(const ShownAxis& axis) {
   REQUIRE(axis.ticks() >= 2);
@@ -103,14 +54,14 @@ void check_chart(const Chart& chart) {
   REQUIRE(series.size() == chart.series.size());
   for (std::size_t i = 0; i < series.size(); ++i) {
     CAPTURE(i);
-    const vector<Drawn> drawn = points_of(*series[i]->all("polyline").at(0));
+    const vector<DrawnPoint> drawn = drawn_points(*series[i]->all("polyline").at(0));
     const vector<Point>& points = chart.series[i].points;
     REQUIRE(drawn.size() == points.size());
     CHECK(series[i]->children.size() == 1 + points.size());  // the line and a marker a point
     for (std::size_t j = 0; j < points.size(); ++j) {
       CAPTURE(j);
-      CHECK(std::abs(drawn[j].first - x.pixel(points[j].x)) < 0.02);
-      CHECK(std::abs(drawn[j].second - y.pixel(points[j].y)) < 0.02);
+      CHECK(std::abs(drawn[j].x - x.pixel(points[j].x)) < 0.02);
+      CHECK(std::abs(drawn[j].y - y.pixel(points[j].y)) < 0.02);
     }
     CHECK(says(*root.groups("legend").at(0), chart.series[i].name));
   }

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include "cli/values.hpp"
 #include "error.hpp"
@@ -197,6 +198,7 @@ void write_exports(const std::vector<ExportFile>& files, const report::Report& r
   const Undisturbed undisturbed;
   std::vector<PendingFile> pending;
   for (const ExportFile& file : files) {
+    if (file.is_figure() && figure.empty()) throw std::logic_error("a figure was not drawn");
     std::ostringstream text;
     if (!file.is_figure()) report::write(report, *file.format, text);
     pending.emplace_back(file.path, file.is_figure() ? figure : text.str());

@@ -17,7 +17,9 @@ struct Grid {
 
   double cell() const;
   report::Box box(Index row, Index column, Index width = 1) const;
-  bool is_fine() const { return cell() < 8; }  // too small for patterns and lines of its own
+  // Whether cells are large enough for lines around them, and for patterns.
+  bool has_lines() const { return cell() >= 6; }
+  bool has_patterns() const { return cell() >= 12; }
 };
 
 struct LegendEntry {

@@ -28,7 +28,7 @@ Index draw_pairs(Svg& svg, const Grid& grid, const Mask& mask) {
 }
 
 void draw_lines(Svg& svg, const Grid& grid) {
-  if (grid.is_fine()) return;
+  if (!grid.has_lines()) return;
   const report::Box first = grid.box(0, 0), last = grid.box(grid.rows - 1, grid.columns - 1);
   const double right = last.x + last.width, bottom = last.y + last.height;
   svg.open("lines", Style{Fill::none, Ink::light, 1, {}});

@@ -45,12 +45,14 @@ struct Tiles {
 struct Styles {
   Style full, partial, empty, skipped;
 
-  explicit Styles(bool fine) {
-    const Ink ink = fine ? Ink::none : Ink::dark;
-    full = {Fill::dark, fine ? Ink::none : Ink::white, 1, {}};
-    partial = {fine ? Fill::grey : Fill::hatched, ink, 1, {}};
-    empty = {fine ? Fill::light : Fill::crossed, ink, 1, {}};
-    skipped = {Fill::white, fine ? Ink::none : Ink::light, 1, {}};
+  explicit Styles(const Grid& grid) {
+    const bool lines = grid.has_lines(), patterns = grid.has_patterns();
+    const Ink thin = lines ? Ink::white : Ink::none;
+    const Ink ink = patterns ? Ink::dark : thin;
+    full = {Fill::dark, thin, 1, {}};
+    partial = {patterns ? Fill::hatched : Fill::grey, ink, 1, {}};
+    empty = {patterns ? Fill::crossed : Fill::light, ink, 1, {}};
+    skipped = {Fill::white, lines ? Ink::light : Ink::none, 1, {}};
   }
 };
 
@@ -63,7 +65,7 @@ void draw_cells(Svg& svg, const Grid& grid, const char* name, const Style& style
 }
 
 void draw_skipped(Svg& svg, const Grid& grid, const Style& style) {
-  if (grid.is_fine()) return;  // the page is white already
+  if (!grid.has_lines()) return;  // the page is white already
   svg.open("grid", style);
   for (Index row = 0; row < grid.rows; ++row) {
     for (Index column = 0; column < grid.columns; ++column) svg.rect(grid.box(row, column));
@@ -118,7 +120,7 @@ std::string tile_grid(const Mask& mask, TileShape tile, const Mask& bounds) {
         "enlarge --BM and --BN, or ask for a shorter sequence");
   }
   const Tiles tiles(mask, tile, bounds);
-  const Styles styles(grid.is_fine());
+  const Styles styles(grid);
   Svg svg = begin_grid(grid, notes_of(mask, tile, grid, tiles, styles));
   draw_skipped(svg, grid, styles.skipped);
   draw_cells(svg, grid, "empty", styles.empty, tiles.empty);
