@@ -158,7 +158,8 @@ TEST_CASE("every option of kv-budget refuses what it cannot take") {
                               {"--ctx", Kind::list},
                               {"--dtype", Kind::word, "", "fp16"},
                               {"--batch", Kind::count},
-                              {"--format", Kind::word, "", "json"}});
+                              {"--format", Kind::word, "", "json"},
+                              {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("every option of tile-map refuses what it cannot take") {
@@ -175,7 +176,8 @@ TEST_CASE("every option of tile-map refuses what it cannot take") {
                              {"--layers", Kind::word, "--nq 8 --W 4", "LLLG"},
                              {"--rule", Kind::word, "--nq 8", "fa3"},
                              {"--conventions", Kind::flag, "--nq 8"},
-                             {"--format", Kind::word, "--nq 8", "json"}});
+                             {"--format", Kind::word, "--nq 8", "json"},
+                             {"--export", Kind::word, "--nq 8", "x.json"}});
 }
 
 TEST_CASE("every option of verify refuses what it cannot take") {
@@ -195,7 +197,8 @@ TEST_CASE("every option of verify refuses what it cannot take") {
                            {"--kernel", Kind::word, "--nq 8", "cpu-tiled"},
                            {"--BM", Kind::count, "--nq 8"},
                            {"--BN", Kind::count, "--nq 8"},
-                           {"--format", Kind::word, "--nq 8", "json"}});
+                           {"--format", Kind::word, "--nq 8", "json"},
+                           {"--export", Kind::word, "--nq 8", "x.json"}});
 }
 
 TEST_CASE("every option of trap-demo refuses what it cannot take") {
@@ -209,7 +212,8 @@ TEST_CASE("every option of trap-demo refuses what it cannot take") {
                                   {"--BM", Kind::count},
                                   {"--BN", Kind::count},
                                   {"--guard", Kind::word, "", "on"},
-                                  {"--format", Kind::word, "", "json"}});
+                                  {"--format", Kind::word, "", "json"},
+                                  {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("every option of ring-sim refuses what it cannot take") {
@@ -221,11 +225,14 @@ TEST_CASE("every option of ring-sim refuses what it cannot take") {
                              {"--page", Kind::count},
                              {"--head-dim", Kind::count},
                              {"--seed", Kind::seed},
-                             {"--format", Kind::word, "", "json"}});
+                             {"--format", Kind::word, "", "json"},
+                             {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("every option of reproduce refuses what it cannot take") {
-  check_options("reproduce", {{"--check", Kind::flag}, {"--format", Kind::word, "", "json"}});
+  check_options("reproduce", {{"--check", Kind::flag},
+                              {"--format", Kind::word, "", "json"},
+                              {"--export", Kind::word, "", "x.json"}});
 }
 
 TEST_CASE("an option that takes one number does not recommend a list") {

@@ -838,6 +838,7 @@ TEST_CASE("every command has help with an example that runs") {
     CHECK(help == output(command + " -h"));
     CHECK(contains(help, "Usage: swa " + command));
     CHECK(contains(help, "--format"));
+    CHECK(contains(help, "--export"));
     const std::size_t at = help.find("Example:\n  swa " + command);
     REQUIRE(at != string::npos);
     output(lines(help.substr(at)).at(1));

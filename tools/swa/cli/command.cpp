@@ -3,11 +3,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/values.hpp"
 #include "problem/words.hpp"
 
 namespace swa::cli {
+namespace {
+
+const std::string kExport = "files that hold the report too, by suffix ";
+
+}  // namespace
 
 bool Option::given() const {
   return handle->count() > 0;
@@ -19,6 +25,7 @@ Command::Command(CLI::App& app, const std::string& name, const std::string& summ
   app_.footer("Example:\n  " + example);
   app_.set_help_flag("-h,--help", "print this help");
   format_ = &add_other("--format", "text", std::string(report::format_names()));
+  export_ = &add_other("--export", "", kExport + export_kinds(false));
 }
 
 const Option& Command::keep(const std::string& name, const std::string& usual) {
@@ -63,6 +70,22 @@ const Option& Command::add_positional(const std::string& name, const std::string
   Option& option = *options_.back();
   option.handle = app_.add_option(name, option.text, meaning)->type_name("");
   return option;
+}
+
+void Command::add_figure(const std::string& meaning) {
+  has_figure_ = true;
+  export_->handle->description(kExport + export_kinds(true) + "; .svg draws " + meaning);
+}
+
+std::vector<ExportFile> Command::exports() const {
+  if (!export_->given()) return {};
+  return parse_exports(export_->name, export_->text, has_figure_);
+}
+
+bool Command::wants_figure() const {
+  const std::vector<ExportFile> files = exports();
+  return std::any_of(files.begin(), files.end(),
+                     [](const ExportFile& file) { return file.is_figure(); });
 }
 
 report::Format Command::format() const {

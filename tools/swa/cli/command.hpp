@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/export.hpp"
 #include "report/report.hpp"
 
 // CLI11 is slow to compile, so only the files that call it include it.
@@ -31,6 +32,7 @@ struct Option {
 struct Outcome {
   report::Report report;
   int status = 0;
+  std::string figure = {};  // an SVG document; empty: none was asked for
 };
 
 class Command {
@@ -50,11 +52,17 @@ class Command {
   const Option& add_flag(const std::string& name, const std::string& meaning);
   const Option& add_positional(const std::string& name, const std::string& meaning);
 
+  // Lets --export take .svg; the help says what it shows. on_run then sets Outcome::figure where
+  // wants_figure().
+  void add_figure(const std::string& meaning);
+  bool wants_figure() const;
+
   // Called once the options were read.
   void on_run(std::function<Outcome()> run) { run_ = std::move(run); }
 
   CLI::App& app() const { return app_; }
   report::Format format() const;
+  std::vector<ExportFile> exports() const;
   Outcome run() const { return run_(); }
 
  private:
@@ -63,6 +71,8 @@ class Command {
   CLI::App& app_;
   std::vector<std::unique_ptr<Option>> options_;  // CLI11 keeps references to their texts
   const Option* format_ = nullptr;
+  const Option* export_ = nullptr;
+  bool has_figure_ = false;
   std::function<Outcome()> run_;
 };
 

@@ -151,7 +151,7 @@ bool SizeOptions::given() const {
 }
 
 void SizeOptions::read(Sweep& sweep) const {
-  if (lengths_q_.given() || lengths_k_.given()) return read_lengths(sweep.base);
+  if (has_lengths()) return read_lengths(sweep.base);
   if (!given()) {
     throw UsageError("the problem has no size",
                      "give --nq and --nk (one is enough if they are "

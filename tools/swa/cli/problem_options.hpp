@@ -42,6 +42,7 @@ class SizeOptions {
   explicit SizeOptions(Command& command);
 
   bool given() const;
+  bool has_lengths() const { return lengths_q_.given() || lengths_k_.given(); }
   // Fills in the lists n_q and n_k of the sweep, or the lengths and the batch of its base. Lengths
   // without --nq and --nk are packed sequences, with either of them a padded batch. Throws where
   // there is no size.

@@ -84,9 +84,17 @@ int Program::run_command(Command& command, std::span<char* const> words, std::os
     throw UsageError(error.what());
   }
   const report::Format format = command.format();
+  const std::vector<ExportFile> files = command.exports();
+  require_writable("--export", files);
   Outcome outcome = command.run();
   outcome.report.version = SWA_VERSION;
   outcome.report.argv.assign(words.begin(), words.end());
+  try {
+    write_exports(files, outcome.report, outcome.figure);
+  } catch (const CannotRun&) {
+    report::write(outcome.report, format, out);
+    throw;
+  }
   report::write(outcome.report, format, out);
   return outcome.status;
 }

@@ -9,6 +9,7 @@
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
 #include "error.hpp"
+#include "figures/figures.hpp"
 #include "model/model.hpp"
 #include "tensor/dtype.hpp"
 
@@ -20,6 +21,7 @@ struct Options {
   std::vector<Index> contexts;
   Index batch = 1;
   Dtype dtype = Dtype::bf16;
+  bool figure = false;
 };
 
 std::vector<Model> choose(const std::vector<Model>& catalogue, const cli::Option& option) {
@@ -109,6 +111,10 @@ report::Lines reach_lines(const std::vector<Model>& models) {
 
 cli::Outcome run(const Options& options) {
   cli::Outcome outcome;
+  if (options.figure) {
+    outcome.figure =
+        figures::kv_chart(options.models, options.contexts, options.batch, options.dtype);
+  }
   outcome.report.schema = "swa.kv-budget/1";
   std::string how = fmt::format("K and V of all layers, {}, ", name(options.dtype));
   how += options.batch == 1 ? "one sequence" : fmt::format("{} sequences", options.batch);
@@ -132,7 +138,8 @@ std::unique_ptr<cli::Command> kv_budget(CLI::App& app) {
   const cli::Option& dtype = command->add(
       "dtype", "bf16", "type of the cache: fp32, bf16, fp16 or fp8 (fp8_e4m3, fp8_e5m2)");
   const cli::Option& batch = command->add("batch", "1");
-  command->on_run([&] {
+  command->add_figure("bytes against context");
+  command->on_run([&, figure = command.get()] {
     Options options;
     options.models = choose(read_catalogue(cli::data_path("models")), model);
     options.contexts = cli::parse_counts(context.name, context.text);
@@ -141,6 +148,7 @@ std::unique_ptr<cli::Command> kv_budget(CLI::App& app) {
         dtype.name, dtype.text, {"fp32", "bf16", "fp16", "fp8", "fp8_e4m3", "fp8_e5m2"});
     // Either fp8 takes one byte.
     options.dtype = *parse_dtype(type == "fp8" ? "fp8_e4m3" : type);
+    options.figure = figure->wants_figure();
     return run(options);
   });
   return command;

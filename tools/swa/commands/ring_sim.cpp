@@ -12,6 +12,7 @@
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
+#include "figures/figures.hpp"
 #include "terminal/progress.hpp"
 #include "verify/ring_trial.hpp"
 
@@ -23,6 +24,7 @@ using report::Value;
 struct Options {
   RingTrialOptions trial;
   Index page = 16;
+  bool figure = false;
 };
 
 // Around the first wrap, the end of the prefill, and the end.
@@ -151,6 +153,7 @@ RingTrial run_with_progress(const RingTrialOptions& options) {
 }
 
 cli::Outcome run(const Options& options) {
+  if (options.figure) figures::require_readable_ring(options.trial.W, options.trial.steps);
   cli::require_memory(
       ring_trial_bytes(options.trial),
       fmt::format("a ring of {} slots over {} tokens", options.trial.W, options.trial.steps));
@@ -159,6 +162,7 @@ cli::Outcome run(const Options& options) {
   outcome.report.schema = "swa.ring-sim/1";
   outcome.report.blocks = {slot_table(trial, options), trial_table(trial, options),
                            findings(trial, options)};
+  if (options.figure) outcome.figure = figures::ring(options.trial.W, trial.snapshots.back());
   outcome.status = trial.ring_is_right && trial.wrong_rows_write_after == 0 ? 0 : 1;
   return outcome;
 }
@@ -178,7 +182,8 @@ std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
   const cli::Option& page = command->add("page", "16");
   const cli::Option& head_dim = command->add("head_dim", "16");
   const cli::Option& seed = command->add("seed", "3");
-  command->on_run([&window, &mask, &steps, &prefill, &chunk, &page, &head_dim, &seed] {
+  command->add_figure("what the caches hold at the end");
+  command->on_run([&, figure = command.get()] {
     Options options;
     RingTrialOptions& o = options.trial;
     o.W = window_of(window, mask);
@@ -197,6 +202,7 @@ std::unique_ptr<cli::Command> ring_sim(CLI::App& app) {
     }
     o.seed = cli::parse_seed(seed.name, seed.text);
     options.page = cli::parse_count(page.name, page.text);
+    options.figure = figure->wants_figure();
     return run(options);
   });
   return command;

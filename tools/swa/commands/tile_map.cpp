@@ -1,12 +1,15 @@
 // swa tile-map: which tiles a windowed kernel visits, and how many are wasted.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/problem_options.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
 #include "commands/drawing.hpp"
 #include "commands/tile_records.hpp"
 #include "error.hpp"
+#include "figures/figures.hpp"
 #include "mask/conventions.hpp"
 #include "model/model.hpp"
 
@@ -18,7 +21,7 @@ constexpr std::size_t kMaxMaps = 100'000;
 struct Options {
   std::vector<Problem> problems;
   std::vector<Map> maps;  // of the problems, for each rule and tile
-  bool show = false, show_mask = false, conventions = false;
+  bool show = false, show_mask = false, conventions = false, figure = false;
   std::string reach;   // a stack such as LLLG; empty: none
   std::string layers;  // such as LLLLLG or 128,none; empty: none
   std::vector<StackLayer> stack;
@@ -74,9 +77,21 @@ report::Lines preamble(const Problem& p) {
   return lines;
 }
 
+std::string figure_of(const Options& options) {
+  std::vector<TileShape> tiles;
+  for (const Map& map : options.maps) {
+    const auto same = [&](const TileShape& t) {
+      return t.BM == map.tile.BM && t.BN == map.tile.BN;
+    };
+    if (std::none_of(tiles.begin(), tiles.end(), same)) tiles.push_back(map.tile);
+  }
+  return figures::tile_map(options.problems, tiles, options.show_mask);
+}
+
 cli::Outcome run(const Options& options) {
   cli::Outcome outcome;
   outcome.report.schema = "swa.tile-map/1";
+  if (options.figure) outcome.figure = figure_of(options);
   auto& blocks = outcome.report.blocks;
   const Problem& first = options.problems.front();
   if (options.problems.size() == 1) blocks.push_back(preamble(first));
@@ -149,13 +164,14 @@ struct Typed {
                            "count a stack of layers: LLLLLG, or its windows such as 128,none")),
         conventions(command.add_flag("--conventions", "what to pass to each system")) {}
 
-  Options read() const;
+  Options read(bool figure) const;
 
  private:
   std::vector<Problem> problems() const;
   // Throws where one of the options was given, which mean nothing to `to`.
   void refuse(std::initializer_list<const cli::Option*> others, const std::string& to,
               const std::string& remedy) const;
+  void require_figure() const;
   void read_reach(Options& options) const;
   void read_layers(Options& options) const;
 };
@@ -189,6 +205,21 @@ std::vector<Problem> Typed::problems() const {
   sweep.base.dtype = *parse_dtype(cli::parse_choice(
       dtype.name, dtype.text, {"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
   return expand(sweep);
+}
+
+// The figures are of one mask, or of causal windows that alone differ, under exact bounds.
+void Typed::require_figure() const {
+  refuse({&reach, &layers, &conventions}, "a figure (.svg) of --export",
+         "leave the .svg out, other kinds of file hold the table");
+  if (rule.text != "exact") {
+    throw UsageError(
+        fmt::format("--export draws the exact bounds, not those of --rule {}", rule.text),
+        "leave --rule out, or the .svg");
+  }
+  if (sizes.has_lengths()) {
+    throw UsageError("--export draws one sequence, and lengths were given",
+                     "give --nq and --nk, or leave the .svg out");
+  }
 }
 
 void Typed::read_reach(Options& options) const {
@@ -230,9 +261,11 @@ void Typed::read_layers(Options& options) const {
   }
 }
 
-Options Typed::read() const {
+Options Typed::read(bool figure) const {
   Options options;
   options.problems = problems();
+  options.figure = figure;
+  if (figure) require_figure();
   options.show = show.given();
   options.show_mask = show_mask.given();
   options.conventions = conventions.given();
@@ -274,7 +307,9 @@ std::unique_ptr<cli::Command> tile_map(CLI::App& app) {
       app, "tile-map", "which tiles a windowed kernel visits, and how many need a mask",
       "swa tile-map --nq 192 --W 40 --BM 16 --BN 16 --show");
   const auto typed = std::make_shared<Typed>(*command);
-  command->on_run([typed] { return run(typed->read()); });
+  command->add_figure(
+      "the tiles, with --show-mask the mask, of a list of --W the share of PARTIAL tiles");
+  command->on_run([typed, self = command.get()] { return run(typed->read(self->wants_figure())); });
   return command;
 }
 

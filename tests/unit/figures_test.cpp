@@ -1,0 +1,347 @@
+// Figures against the library: every cell, slot and point that is drawn.
+#include "figures/figures.hpp"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cache/bytes.hpp"
+#include "cache/ring.hpp"
+#include "chart_reader.hpp"
+#include "error.hpp"
+#include "xml.hpp"
+
+using namespace swa;
+using std::string;
+using std::vector;
+using swa::test::Element;
+using swa::test::everywhere;
+using swa::test::says;
+using swa::test::XmlReader;
+
+namespace {
+
+constexpr double kCorner = 84, kTop = 96;  // of the grid
+
+struct Picture {
+  Element root;
+  double cell;
+
+  Picture(const string& document, Index cells)
+      : root(XmlReader::read(document)),
+        cell(std::min(40.0, std::floor(512.0 / static_cast<double>(cells)))) {}
+
+  // Row and column of the cells of a class; a rectangle may span several.
+  std::set<std::pair<Index, Index>> cells(const string& name) const {
+    std::set<std::pair<Index, Index>> found;
+    for (const Element* group : root.groups(name)) {
+      for (const Element* rect : group->all("rect")) {
+        const Index row = whole((rect->number("y") - kTop) / cell);
+        const Index column = whole((rect->number("x") - kCorner) / cell);
+        CHECK(rect->number("height") == cell);
+        for (Index i = 0; i < whole(rect->number("width") / cell); ++i) {
+          CHECK(found.insert({row, column + i}).second);
+        }
+      }
+    }
+    return found;
+  }
+  static Index whole(double x) {
+    CHECK(x == doctest::Approx(std::round(x)));
+    return static_cast<Index>(std::lround(x));
+  }
+};
+
+// From the definition, pair by pair.
+TileClass class_of(const Mask& mask, TileShape tile, Index query_tile, Index key_tile) {
+  Index seen = 0, pairs = 0;
+  for (Index r = query_tile * tile.BM; r < smaller((query_tile + 1) * tile.BM, mask.n_q); ++r) {
+    for (Index k = key_tile * tile.BN; k < smaller((key_tile + 1) * tile.BN, mask.n_k); ++k) {
+      seen += sees(mask, r, k);
+      ++pairs;
+    }
+  }
+  if (seen == 0) return TileClass::empty;
+  return seen == pairs ? TileClass::full : TileClass::partial;
+}
+
+vector<Mask> masks() {
+  vector<Mask> found;
+  for (const Window& window :
+       {Window::global(), Window::causal(1), Window::causal(40),
+        Window::band(Side::of(9), Side::of(30)), Window::band(Side::unbounded(), Side::of(4))}) {
+    for (const Index sinks : {Index{0}, Index{21}}) {
+      for (const Anchor anchor : {Anchor::bottom_right, Anchor::top_left}) {
+        found.push_back(Mask::make(window, sinks, 70, 131, anchor));
+        found.push_back(Mask::make(window, sinks, 131, 70, anchor));
+      }
+    }
+  }
+  return found;
+}
+
+void check_grid(const Mask& mask, TileShape tile) {
+  CAPTURE(mask.n_q);
+  CAPTURE(mask.sinks);
+  CAPTURE(static_cast<int>(mask.window.kind));
+  CAPTURE(tile.BM);
+  CAPTURE(tile.BN);
+  const Index rows = query_tiles(mask, tile), columns = key_tiles(mask, tile);
+  const Picture picture(figures::tile_grid(mask, tile), std::max(rows, columns));
+  const auto full = picture.cells("full"), partial = picture.cells("partial");
+  CHECK(picture.root.groups("empty").empty());
+  for (Index i = 0; i < rows; ++i) {
+    for (Index t = 0; t < columns; ++t) {
+      const TileClass kind = class_of(mask, tile, i, t);
+      CHECK(full.contains({i, t}) == (kind == TileClass::full));
+      CHECK(partial.contains({i, t}) == (kind == TileClass::partial));
+    }
+  }
+  const TileCounts counts = count_tiles(mask, tile);
+  CHECK(static_cast<Index>(full.size()) == counts.full);
+  CHECK(static_cast<Index>(partial.size()) == counts.partial);
+  const auto counted = [](const char* name, Count n) {
+    return fmt::format("{}: {} {}", name, n, n == 1 ? "tile" : "tiles");
+  };
+  CHECK(says(picture.root, counted("FULL", counts.full)));
+  CHECK(says(picture.root, counted("PARTIAL", counts.partial)));
+  CHECK(says(picture.root, counted("skipped", counts.skipped)));
+}
+
+RingSnapshot last_snapshot(Index W, Index steps) {
+  RingTrialOptions options;
+  options.W = W;
+  options.steps = steps;
+  options.head_dim = 2;
+  return run_ring_trial(options, {steps - 1}).snapshots.back();
+}
+
+// Cells of one row: what each says, whether it is the newest, and which one the next token takes.
+struct Row {
+  vector<string> labels;
+  vector<bool> shaded;  // in the global layer alone
+  Index newest = -1, next = -1;
+
+  explicit Row(const Element& group) {
+    for (const Element& child : group.children) {
+      const bool mark = child.name == "rect" && child.number("stroke-width") == 3;
+      const auto last = static_cast<Index>(labels.size()) - 1;
+      if (child.name == "text") labels.back() = child.text;
+      if (mark) next = last;
+      if (child.name != "rect" || mark) continue;
+      labels.emplace_back();
+      shaded.push_back(child.at("fill") == "#d0d0d0");
+      if (child.at("fill") == "#1a1a1a") newest = last + 1;
+    }
+  }
+};
+
+string label_of(Index owner) {
+  return owner == RingCache::kEmpty ? "" : fmt::format("{}", owner);
+}
+
+void check_ring(Index W, Index steps) {
+  CAPTURE(W);
+  CAPTURE(steps);
+  RingCache cache(W, 1);
+  const double element = 0;
+  for (Index t = 0; t < steps; ++t) cache.write(t, &element, &element);
+  const vector<Index> before(cache.owners().begin(), cache.owners().end());
+  cache.write(steps, &element, &element);
+  Index next = -1;
+  for (std::size_t slot = 0; slot < before.size(); ++slot) {
+    if (cache.owners()[slot] != before[slot]) next = static_cast<Index>(slot);
+  }
+
+  const Element root = XmlReader::read(figures::ring(W, last_snapshot(W, steps)));
+  const auto layers = root.groups("local");
+  CHECK(layers.size() == 5);
+  for (const Element* layer : layers) {
+    const Row row(*layer);
+    REQUIRE(row.labels.size() == before.size());
+    for (std::size_t slot = 0; slot < before.size(); ++slot) {
+      CHECK(row.labels[slot] == label_of(before[slot]));
+    }
+    CHECK(row.newest == cache.slot_of(steps - 1));
+    CHECK(row.next == next);
+  }
+  const Row global(*root.groups("global").at(0));
+  REQUIRE(static_cast<Index>(global.labels.size()) == steps);
+  for (Index t = 0; t < steps; ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    CHECK(global.labels[at] == label_of(t));
+    CHECK(global.shaded[at] == (std::find(before.begin(), before.end(), t) == before.end()));
+  }
+  CHECK(global.newest == steps - 1);
+  CHECK(says(root, "in the global layer alone") == (steps > W));
+  CHECK(says(root, steps >= W ? "next to be overwritten" : "next to be written"));
+}
+
+// The points of a series, as the ticks of its chart show them.
+void check_line(const Element& root, std::size_t series, const vector<double>& xs,
+                const vector<double>& ys, bool log2_y) {
+  CAPTURE(series);
+  const swa::test::ShownAxis x(root, true, true), y(root, false, log2_y);
+  const auto drawn =
+      swa::test::drawn_points(*root.groups("series").at(series)->all("polyline").at(0));
+  REQUIRE(drawn.size() == xs.size());
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    CHECK(std::abs(drawn[i].x - x.pixel(xs[i])) < 0.02);
+    CHECK(std::abs(drawn[i].y - y.pixel(ys[i])) < 0.02);
+  }
+}
+
+Model model(const string& title) {
+  Model m;
+  m.id = m.title = title;
+  m.layers = {{Window::causal(4096), 16, 128, 128}, {Window::global(), 16, 128, 128}};
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("the tile grid draws the class of every tile") {
+  for (const Mask& mask : masks()) {
+    for (const TileShape tile : {TileShape{16, 16}, TileShape{7, 32}, TileShape{64, 5}}) {
+      check_grid(mask, tile);
+    }
+  }
+  check_grid(Mask::make(Window::causal(40), 0, 192, 192, Anchor::bottom_right), {16, 16});
+  // Cells too small for patterns.
+  check_grid(Mask::make(Window::causal(40), 3, 256, 250, Anchor::bottom_right), {1, 2});
+}
+
+TEST_CASE("tiles that other loop bounds visit in vain are EMPTY") {
+  const Mask mask = Mask::make(Window::causal(40), 0, 192, 192, Anchor::bottom_right);
+  const Mask causal = Mask::make(Window::global(), 0, 192, 192, Anchor::bottom_right);
+  const TileShape tile{16, 16};
+  const Picture picture(figures::tile_grid(mask, tile, causal), 12);
+  const TileCounts exact = count_tiles(mask, tile), walked = count_tiles(causal, tile);
+  CHECK(static_cast<Index>(picture.cells("full").size()) == exact.full);
+  CHECK(static_cast<Index>(picture.cells("partial").size()) == exact.partial);
+  CHECK(static_cast<Index>(picture.cells("empty").size()) == walked.visited - exact.visited);
+  std::set<string> fills;
+  for (const char* name : {"full", "partial", "empty", "grid"}) {
+    fills.insert(picture.root.groups(name).at(0)->at("fill"));
+  }
+  CHECK(fills == std::set<string>{"#1a1a1a", "url(#hatched)", "url(#crossed)", "#ffffff"});
+}
+
+TEST_CASE("the mask picture draws every visible pair") {
+  for (const Mask& mask : masks()) {
+    CAPTURE(mask.n_q);
+    CAPTURE(mask.sinks);
+    const Picture picture(figures::mask_picture(mask), std::max(mask.n_q, mask.n_k));
+    const auto visible = picture.cells("visible");
+    for (Index row = 0; row < mask.n_q; ++row) {
+      for (Index key = 0; key < mask.n_k; ++key) {
+        CHECK(visible.contains({row, key}) == sees(mask, row, key));
+      }
+    }
+    CHECK(says(picture.root, fmt::format("visible: {} pairs", visible_pairs(mask))));
+  }
+}
+
+TEST_CASE("figures that nobody could read are refused") {
+  const auto square = [](Index n) {
+    return Mask::make(Window::causal(4), 0, n, n, Anchor::bottom_right);
+  };
+  CHECK_NOTHROW(figures::tile_grid(square(256), {1, 1}));
+  CHECK_THROWS_AS(figures::tile_grid(square(257), {1, 1}), UsageError);
+  CHECK_THROWS_AS(figures::tile_grid(square(kMaxIndex), {128, 128}), UsageError);
+  CHECK_NOTHROW(figures::mask_picture(square(256)));
+  CHECK_THROWS_AS(figures::mask_picture(square(257)), UsageError);
+  CHECK_NOTHROW(figures::require_readable_ring(16, 48));
+  CHECK_THROWS_AS(figures::require_readable_ring(17, 48), UsageError);
+  CHECK_THROWS_AS(figures::require_readable_ring(16, 49), UsageError);
+  CHECK_THROWS_AS(figures::kv_chart({model("a")}, {4096, 4096}, 1, Dtype::bf16), UsageError);
+  CHECK_THROWS_AS(figures::kv_chart(vector<Model>(5, model("a")), {1, 2}, 1, Dtype::bf16),
+                  UsageError);
+  vector<figures::SharePoint> points;
+  for (Index i = 1; i <= 11; ++i) points.push_back({{i, 1}, 4, 0.5});
+  CHECK_THROWS_AS(figures::partial_share_chart(points, ""), UsageError);
+  points.pop_back();
+  CHECK_NOTHROW(figures::partial_share_chart(points, ""));
+}
+
+TEST_CASE("the ring figure shows what a ring cache holds") {
+  for (Index W = 1; W <= 6; ++W) {
+    for (Index steps = 1; steps <= 14; ++steps) check_ring(W, steps);
+  }
+  check_ring(16, 48);
+}
+
+TEST_CASE("the ring figure of the chapter") {
+  const Element root = XmlReader::read(figures::ring(4, last_snapshot(4, 11)));
+  CHECK(Row(*root.groups("local").at(0)).labels == vector<string>{"8", "9", "10", "7"});
+}
+
+TEST_CASE("the KV chart has a line for each model and plan and escapes their names") {
+  const string name = "a <b> & \"c\"";
+  const Element root = XmlReader::read(
+      figures::kv_chart({model(name), model("d")}, {8192, 1024, 2048, 1024}, 1, Dtype::bf16));
+  CHECK(root.groups("series").size() == 4);
+  CHECK(says(root, name + ", hybrid"));
+  CHECK(says(root, "d, all layers global"));
+  // Contexts in order and once each, below and above W.
+  const vector<Index> contexts{1024, 2048, 8192};
+  vector<double> hybrid, global;
+  for (const Index context : contexts) {
+    hybrid.push_back(static_cast<double>(kv_bytes(model("d"), context, 1, 2)) / kGiB);
+    global.push_back(static_cast<double>(kv_bytes_all_global(model("d"), context, 1, 2)) / kGiB);
+  }
+  CHECK(hybrid[1] == global[1]);
+  CHECK(hybrid[2] < global[2]);
+  for (const std::size_t i : {0u, 2u}) {
+    check_line(root, i, {contexts.begin(), contexts.end()}, hybrid, true);
+    check_line(root, i + 1, {contexts.begin(), contexts.end()}, global, true);
+  }
+}
+
+TEST_CASE("which figure a sweep of tile-map has") {
+  Problem p;
+  p.n_q = p.n_k = 192;
+  p.window = Window::causal(40);
+  Problem wider = p, longer = p, global = p;
+  wider.window = Window::causal(64);
+  longer.n_q = longer.n_k = 256;
+  global.window = Window::global();
+  const vector<TileShape> one{{16, 16}}, two{{16, 16}, {32, 32}};
+  CHECK(figures::tile_map({p}, one, false) == figures::tile_grid(p.mask(), {16, 16}));
+  CHECK(figures::tile_map({p}, two, true) == figures::mask_picture(p.mask()));
+  const Element chart = XmlReader::read(figures::tile_map({wider, p}, two, false));
+  CHECK(chart.groups("series").size() == 2);
+  CHECK_THROWS_AS(figures::tile_map({p}, two, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, longer}, one, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, global}, one, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, wider}, one, true), UsageError);
+}
+
+TEST_CASE("the PARTIAL share is that of the counts") {
+  Problem p;
+  p.n_q = p.n_k = 192;
+  vector<Problem> problems;
+  const vector<TileShape> tiles{{16, 16}, {32, 8}};
+  vector<vector<double>> shares(2);
+  for (const Index W : {100, 16, 40}) {
+    p.window = Window::causal(W);
+    problems.push_back(p);
+  }
+  for (const Index W : {16, 40, 100}) {
+    p.window = Window::causal(W);
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const TileCounts counts = count_tiles(p.mask(), tiles[i]);
+      shares[i].push_back(100 * static_cast<double>(counts.partial) /
+                          static_cast<double>(counts.visited));
+    }
+  }
+  CHECK(shares[0][1] == doctest::Approx(3100.0 / 42));
+  const Element root = XmlReader::read(figures::tile_map(problems, tiles, false));
+  for (const std::size_t i : {0u, 1u}) check_line(root, i, {16, 40, 100}, shares[i], false);
+  CHECK(says(root, "BM x BN = 32 x 8"));
+}

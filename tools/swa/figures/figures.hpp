@@ -1,0 +1,47 @@
+// The figures that commands draw for --export: each an SVG document. All throw UsageError where the
+// figure would not be readable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mask/window.hpp"
+#include "model/model.hpp"
+#include "problem/problem.hpp"
+#include "tensor/dtype.hpp"
+#include "tiles/counts.hpp"
+#include "verify/ring_trial.hpp"
+
+namespace swa::figures {
+
+// Query tiles down, key tiles across; at most 256 x 256. Visited are the tiles that an exact kernel
+// for `bounds` visits, so that a tile of it may be EMPTY where `bounds` is not the mask itself.
+std::string tile_grid(const Mask& mask, TileShape tile, const Mask& bounds);
+std::string tile_grid(const Mask& mask, TileShape tile);
+
+// Which query sees which key, pair by pair; at most 256 x 256.
+std::string mask_picture(const Mask& mask);
+
+// Share of the visited tiles that are PARTIAL, against W.
+struct SharePoint {
+  TileShape tile;
+  Index W = 0;
+  double share = 0;  // 0 to 1
+};
+std::string partial_share_chart(const std::vector<SharePoint>& points, const std::string& problem);
+
+// The figure of a tile-map sweep: the grid, or the mask, of one problem and one tile shape; the
+// PARTIAL share where problems differ in their causal window alone. Throws UsageError for others.
+std::string tile_map(const std::vector<Problem>& problems, const std::vector<TileShape>& tiles,
+                     bool mask);
+
+// What five local layers, rings of W slots, and one global layer hold after a snapshot's step. W is
+// at most 16, and the steps at most 48.
+void require_readable_ring(Index W, Index steps);
+std::string ring(Index W, const RingSnapshot& snapshot);
+
+// KV bytes against context, hybrid and all-global, at most four models.
+std::string kv_chart(const std::vector<Model>& models, std::vector<Index> contexts, Index batch,
+                     Dtype dtype);
+
+}  // namespace swa::figures
