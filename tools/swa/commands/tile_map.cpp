@@ -156,48 +156,48 @@ std::unique_ptr<cli::Command> tile_map(CLI::App& app) {
       "--reach", "", "a stack of layers such as LLLG: how far back its last token depends");
   command->add_figure(
       "the tiles, with --show-mask the mask, of a list of --W the share of PARTIAL tiles");
-  command->on_run(
-      [=, figure = command.get(), &BM, &BN, &head_dim, &dtype, &show, &show_mask, &reach] {
-        Sweep sweep;
-        sizes->read(sweep);
-        sweep.windows = masks->windows();
-        sweep.sinks = masks->sinks();
-        sweep.base.anchor = masks->anchor();
-        sweep.base.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 20});
-        sweep.base.dtype = *parse_dtype(cli::parse_choice(
-            dtype.name, dtype.text, {"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
-        Options options;
-        options.problems = expand(sweep);
-        options.tiles =
-            shapes(cli::parse_counts(BM.name, BM.text), cli::parse_counts(BN.name, BN.text));
-        if (options.problems.size() > kMaxMaps / options.tiles.size()) {
-          throw UsageError(fmt::format("the sweep has more than {} maps", kMaxMaps),
-                           "shorten a list, or run it in parts");
+  const cli::Command* const self = command.get();
+  command->on_run([=, &BM, &BN, &head_dim, &dtype, &show, &show_mask, &reach] {
+    Sweep sweep;
+    sizes->read(sweep);
+    sweep.windows = masks->windows();
+    sweep.sinks = masks->sinks();
+    sweep.base.anchor = masks->anchor();
+    sweep.base.head_dim = cli::parse_count(head_dim.name, head_dim.text, {1, 1 << 20});
+    sweep.base.dtype = *parse_dtype(cli::parse_choice(
+        dtype.name, dtype.text, {"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
+    Options options;
+    options.problems = expand(sweep);
+    options.tiles =
+        shapes(cli::parse_counts(BM.name, BM.text), cli::parse_counts(BN.name, BN.text));
+    if (options.problems.size() > kMaxMaps / options.tiles.size()) {
+      throw UsageError(fmt::format("the sweep has more than {} maps", kMaxMaps),
+                       "shorten a list, or run it in parts");
+    }
+    options.show = show.given();
+    options.show_mask = show_mask.given();
+    options.figure = self->wants_figure();
+    if (reach.given()) {
+      if (options.figure) throw UsageError("--reach has no figure", "leave the .svg out");
+      if (reach.text.empty()) throw UsageError("--reach has no value", "such as --reach LLLG");
+      for (const cli::Option* other : {&BM, &BN, &head_dim, &dtype, &show, &show_mask}) {
+        if (other->given()) {
+          throw UsageError(
+              fmt::format("{} means nothing to --reach, which has no tiles", other->name),
+              "it takes --W and the length of one sequence, --nq");
         }
-        options.show = show.given();
-        options.show_mask = show_mask.given();
-        options.figure = figure->wants_figure();
-        if (reach.given()) {
-          if (options.figure) throw UsageError("--reach has no figure", "leave the .svg out");
-          if (reach.text.empty()) throw UsageError("--reach has no value", "such as --reach LLLG");
-          for (const cli::Option* other : {&BM, &BN, &head_dim, &dtype, &show, &show_mask}) {
-            if (other->given()) {
-              throw UsageError(
-                  fmt::format("{} means nothing to --reach, which has no tiles", other->name),
-                  "it takes --W and the length of one sequence, --nq");
-            }
-          }
-          for (const Problem& p : options.problems) {
-            if (p.window.kind != Window::Kind::causal || p.sinks > 0 || p.n_q != p.n_k ||
-                p.anchor != Anchor::bottom_right) {
-              throw UsageError("--reach needs one causal window, --W, over one sequence",
-                               "such as --reach LLLG --W 4 --nq 64");
-            }
-          }
-          options.reach = reach.text;
+      }
+      for (const Problem& p : options.problems) {
+        if (p.window.kind != Window::Kind::causal || p.sinks > 0 || p.n_q != p.n_k ||
+            p.anchor != Anchor::bottom_right) {
+          throw UsageError("--reach needs one causal window, --W, over one sequence",
+                           "such as --reach LLLG --W 4 --nq 64");
         }
-        return run(options);
-      });
+      }
+      options.reach = reach.text;
+    }
+    return run(options);
+  });
   return command;
 }
 
