@@ -42,6 +42,9 @@ inline constexpr std::array kWords{
     Word{"chunk", "--chunk", "", "tokens of a prefill chunk"},
     Word{"page", "--page", "", "tokens of a cache page"},
     Word{"steps", "--steps", "", "tokens in all"},
+    Word{"rounds", "--rounds", "", "times that each kernel runs"},
+    Word{"threads", "--threads", "", "threads of a kernel"},
+    Word{"max_seconds", "--max-seconds", "", "no further round of a kernel begins after this time"},
     Word{"prefill", "--prefill", "", "tokens that arrive in chunks before decoding starts"},
 };
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <thread>
 
 #include "reference/parallel.hpp"
 
@@ -202,19 +201,35 @@ Oracle oracle(const Problem& p, const Inputs& inputs) {
                                                          : band_oracle(p, inputs);
 }
 
+double band_oracle_pairs(const Problem& p) {
+  const Mask mask = p.mask();
+  double count = 0;
+  for (Index begin = 0; begin < p.n_q; begin += kBlockRows) {
+    const KeyRange rows{begin, smaller(begin + kBlockRows, p.n_q)};
+    count += static_cast<double>(rows.size()) * static_cast<double>(BlockKeys(mask, rows).size());
+  }
+  return count;
+}
+
+Index band_oracle_rows(const Problem& p) {
+  return smaller(p.n_q, kBlockRows);
+}
+
+Index band_oracle_keys(const Problem& p) {
+  // A block's keys reach from its first row's left bound to its last row's right bound.
+  const Index rows = band_oracle_rows(p), at = p.n_q - rows;
+  return BlockKeys(p.mask(), {at, at + rows}).size();
+}
+
 double oracle_bytes(const Problem& p) {
   const double batch = static_cast<double>(p.batch), d = static_cast<double>(p.head_dim);
   const double query_rows = batch * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
   const double key_rows = batch * static_cast<double>(p.heads_kv) * static_cast<double>(p.n_k);
   const double tensors = query_rows * (3 * d + 2) + key_rows * 2 * d;
-  // A block's keys reach from its first row's left bound to its last row's right bound.
-  const Mask mask = p.mask();
-  const Index last = smaller(p.n_q, kBlockRows) - 1;
-  const Index at = larger(0, p.n_q - 1 - last);
-  const double width = static_cast<double>(BlockKeys(mask, {at, at + last + 1}).size());
+  const double width = static_cast<double>(band_oracle_keys(p));
   const double scratch = 2 * static_cast<double>(kBlockRows) * width +
                          2 * width * d;  // Eigen packs |v| and may pack k
-  const double threads = std::max(1U, std::thread::hardware_concurrency());
+  const double threads = static_cast<double>(thread_count());
   return 8 * (tensors + scratch * threads);
 }
 

@@ -45,6 +45,12 @@ Oracle band_oracle(const Problem& problem, const Inputs& inputs);
 // The dense oracle where its pairs are at most 2^26, else the band oracle.
 Oracle oracle(const Problem& problem, const Inputs& inputs);
 
+// The pairs whose scores band_oracle() computes for one head, visible or not; the rows of its
+// blocks, and the most keys that one of them looks at.
+double band_oracle_pairs(const Problem& problem);
+Index band_oracle_rows(const Problem& problem);
+Index band_oracle_keys(const Problem& problem);
+
 // Bytes that make_inputs() and oracle() hold at their peak, as a double.
 double oracle_bytes(const Problem& problem);
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <thread>
 
 #include "reference/parallel.hpp"
 
@@ -152,7 +151,7 @@ double tiled_bytes(const Problem& p, TileShape tile) {
   const double key_rows = batch * static_cast<double>(p.heads_kv) * static_cast<double>(p.n_k);
   const double rows = static_cast<double>(smaller(tile.BM, p.n_q));
   const double columns = static_cast<double>(smaller(tile.BN, p.n_k));
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const double cores = static_cast<double>(thread_count());
   return 8 * (query_rows * (2 * d + 1) + key_rows * 2 * d + cores * rows * (columns + d + 2));
 }
 

@@ -1,6 +1,7 @@
 #include "cli/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +54,12 @@ void require_memory(double bytes, const std::string& what) {
   throw CannotRun(fmt::format("{} needs about {} of memory, and {} are available", what, gib(bytes),
                               gib(available)),
                   "ask for a smaller problem, or run it on a larger machine");
+}
+
+double peak_bytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return 1024 * static_cast<double>(used.ru_maxrss);
 }
 
 }  // namespace swa::cli

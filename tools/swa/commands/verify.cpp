@@ -6,9 +6,9 @@
 
 #include "cli/data.hpp"
 #include "cli/memory.hpp"
-#include "cli/problem_options.hpp"
-#include "cli/suggest.hpp"
+#include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
+#include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
@@ -155,105 +155,15 @@ cli::Outcome run(const Options& options) {
   return outcome;
 }
 
-// The kernels whose names match one of the patterns. Throws CannotRun where only kernels that this
-// build lacks do, UsageError where none does.
 std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
   std::vector<Kernel> all = cpu_kernels(tile);
   for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
+  std::vector<std::string> names;
+  for (const Kernel& kernel : all) names.push_back(kernel.name);
   std::vector<Kernel> chosen;
-  for (const std::string& pattern : cli::split(option.name, option.text)) {
-    bool any = false;
-    for (const Kernel& kernel : all) {
-      if (!matches(pattern, kernel.name)) continue;
-      any = true;
-      const bool twice = std::any_of(chosen.begin(), chosen.end(),
-                                     [&](const Kernel& c) { return c.name == kernel.name; });
-      if (!twice) chosen.push_back(kernel);
-    }
-    if (any) continue;
-    for (const std::string_view family : gpu_kernel_families()) {
-      if (matches(family, pattern) || matches(pattern, family)) {
-        throw CannotRun(
-            fmt::format("{} '{}' names GPU kernels, and {}", option.name, pattern, gpu_absence()),
-            "the CPU check still runs: --kernel cpu-tiled");
-      }
-    }
-    std::vector<std::string> names;
-    for (const Kernel& kernel : all) names.push_back(kernel.name);
-    throw UsageError(fmt::format("{} '{}' names no kernel", option.name, pattern),
-                     cli::did_you_mean(pattern, names));
-  }
+  for (const std::size_t i : choose(option, names, gpu_absence())) chosen.push_back(all[i]);
   return chosen;
 }
-
-// Kernels hold these numbers in fp32.
-void require_fp32(const cli::Option& option, double value) {
-  if (std::abs(value) <= largest_finite(Dtype::fp32)) return;
-  throw UsageError(fmt::format("{} {} is more than fp32 holds", option.name, option.text),
-                   fmt::format("the largest value is {:.7g}", largest_finite(Dtype::fp32)));
-}
-
-// The options that state problems, and what they have no say in when a suite does.
-struct ProblemOptions {
-  cli::SizeOptions sizes;
-  cli::MaskOptions masks;
-  const cli::Option &batch, &heads_q, &heads_kv, &head_dim, &dtype, &softcap, &scale, &sink_logits,
-      &seed;
-
-  explicit ProblemOptions(cli::Command& command)
-      : sizes(command),
-        masks(command),
-        batch(command.add("batch", "1")),
-        heads_q(command.add("heads_q", "1")),
-        heads_kv(
-            command.add("heads_kv", "", "key and value heads (default: as many as query heads)")),
-        head_dim(command.add("head_dim", "64")),
-        dtype(command.add("dtype", "fp32", "type of the elements: fp64, fp32, bf16 or fp16")),
-        softcap(command.add("softcap")),
-        scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
-        sink_logits(command.add_flag("--sink-logits", std::string(word("sink_logits").meaning))),
-        seed(command.add("seed", "0")) {}
-
-  bool given() const {
-    return sizes.given() || masks.given() || batch.given() || heads_q.given() || heads_kv.given() ||
-           head_dim.given() || dtype.given() || softcap.given() || scale.given() ||
-           sink_logits.given() || seed.given();
-  }
-
-  std::vector<Case> read() const {
-    constexpr cli::Limits kHeadDim{1, 1 << 16};
-    Sweep sweep;
-    sizes.read(sweep);
-    sweep.windows = masks.windows();
-    sweep.sinks = masks.sinks();
-    sweep.base.anchor = masks.anchor();
-    sweep.batch = cli::parse_counts(batch.name, batch.text);
-    sweep.heads_q = cli::parse_counts(heads_q.name, heads_q.text);
-    if (heads_kv.given()) sweep.heads_kv = cli::parse_counts(heads_kv.name, heads_kv.text);
-    sweep.head_dim = cli::parse_counts(head_dim.name, head_dim.text, kHeadDim);
-    for (const std::string& type : cli::split(dtype.name, dtype.text)) {
-      sweep.dtypes.push_back(
-          *parse_dtype(cli::parse_choice(dtype.name, type, {"fp64", "fp32", "bf16", "fp16"})));
-    }
-    if (softcap.given()) {
-      sweep.base.softcap = cli::parse_real(softcap.name, softcap.text);
-      if (!(sweep.base.softcap > 0)) {
-        throw UsageError(fmt::format("{} {} is not above 0", softcap.name, softcap.text),
-                         "for no softcap leave the option out");
-      }
-      require_fp32(softcap, sweep.base.softcap);
-    }
-    if (scale.given()) {
-      sweep.base.scale = cli::parse_real(scale.name, scale.text);
-      require_fp32(scale, *sweep.base.scale);
-    }
-    sweep.base.sink_logits = sink_logits.given();
-    sweep.base.seed = cli::parse_seed(seed.name, seed.text);
-    std::vector<Case> cases;
-    for (const Problem& problem : expand(sweep)) cases.push_back({"", problem});
-    return cases;
-  }
-};
 
 }  // namespace
 
@@ -261,7 +171,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
       app, "verify", "compare kernels with the reference, element by element",
       "swa verify --W 100 --nq 96 --nk 600");
-  const auto problem = std::make_shared<ProblemOptions>(*command);
+  const auto problem = std::make_shared<cli::ProblemOptions>(*command);
   const cli::Option& suite = command->add_other(
       "--suite", "", "a named list of problems instead: chapter (the default with no problem)");
   const cli::Option& kernel = command->add("kernel", "*");
