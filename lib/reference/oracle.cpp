@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "reference/parallel.hpp"
+#include "reference/row_math.hpp"
 
 namespace swa {
 namespace {
@@ -100,9 +101,46 @@ class BlockKeys {
   Index begin_, end_, sinks_;
 };
 
-void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange rows,
-                Oracle& result) {
-  const Mask mask = p.mask();
+// hidden[i] = 0 where the row sees key first + i, and -inf where it does not.
+void decide(const Mask& mask, Index row, Index first, Index count, double* hidden) {
+  for (Index i = 0; i < count; ++i) hidden[i] = sees(mask, row, first + i) ? 0 : -kInfinity;
+}
+
+double largest(const Eigen::ArrayXd& numbers, double least) {
+  return numbers.size() > 0 ? std::max(least, numbers.maxCoeff()) : least;
+}
+
+// Scores become weights relative to the highest, in place; returns their sum, the sink included.
+double weigh(const Eigen::ArrayXd& hidden, double highest, double sink, double* row) {
+  const Index count = hidden.size();
+  for (Index c = 0; c < count; ++c) row[c] = hidden(c) < 0 ? 0 : std::exp(row[c] - highest);
+  return std::exp(sink - highest) + sum_of(row, count);
+}
+
+// Adds to `sums` what is no less than weights |v| and hardly more: products in float, of runs of
+// keys, each rounded up by what it may have lost. A term has two narrowings and a product and
+// passes through less than a run of additions, each off by 2^-24 of itself at most; and what is
+// subnormal in float loses no more than 2^-148 of the largest |v|, which scales them below 1.
+void add_abs_values(const Eigen::Ref<const Matrix>& weights, const Block& v, Matrix& sums) {
+  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  constexpr Index kRun = 1024;
+  constexpr double kUp = 1 + 2 * (kRun + 3) * 0x1p-24;
+  for (Index begin = 0; begin < v.rows(); begin += kRun) {
+    const Index run = smaller(kRun, v.rows() - begin);
+    const auto part = v.middleRows(begin, run);
+    const double most = part.cwiseAbs().maxCoeff();
+    if (most == 0) continue;
+    const double unit = std::exp2(std::ilogb(most) + 1.0);
+    const Floats w = weights.middleCols(begin, run).cast<float>();
+    const Floats abs_v = (part.cwiseAbs() / unit).cast<float>();
+    const Floats product = w * abs_v;
+    sums.array() +=
+        unit * (kUp * product.cast<double>().array() + static_cast<double>(run) * 0x1p-148);
+  }
+}
+
+void band_block(const Problem& p, const Mask& mask, const Inputs& in, Index b, Index h,
+                KeyRange rows, Oracle& result) {
   const BlockKeys keys(mask, rows);
   const double scale = p.score_scale(), sink = sink_logit(in, h);
   const Index kv_head = h / p.group(), d = p.head_dim;
@@ -115,53 +153,53 @@ void band_block(const Problem& p, const Inputs& in, Index b, Index h, KeyRange r
   const Block v_band = block_of(in.v, keys.band_begin_key(), keys.band_size());
   const Block q(in.q.row(b, h, rows.begin), rows.size(), d);
 
-  Matrix scores(rows.size(), keys.size());
+  Matrix scores(rows.size(), keys.size());  // and then the weights
   scores.leftCols(keys.sinks()).noalias() = scale * q * k_sinks.transpose();
   scores.rightCols(keys.band_size()).noalias() = scale * q * k_band.transpose();
-  Eigen::VectorXd k_norms(keys.size()), v_largest(keys.size());
+  Eigen::ArrayXd k_norms(keys.size()), v_largest(keys.size()), hidden(keys.size());
   k_norms << k_sinks.rowwise().norm(), k_band.rowwise().norm();
   for (Index c = 0; c < keys.size(); ++c) {
     v_largest(c) = Vector(in.v.row(b, kv_head, keys.key(c)), d).cwiseAbs().maxCoeff();
   }
 
-  Matrix weights = Matrix::Zero(rows.size(), keys.size());
+  Eigen::VectorXd totals = Eigen::VectorXd::Ones(rows.size());
   for (Index r = 0; r < rows.size(); ++r) {
     const Index row = rows.begin + r;
     keys.check_edges(mask, row);
-    double highest = sink;
+    decide(mask, row, 0, keys.sinks(), hidden.data());
+    decide(mask, row, keys.band_begin_key(), keys.band_size(), hidden.data() + keys.sinks());
     RowFacts& facts = result.row_facts(b, h, row);
-    if (!std::isinf(sink)) facts.score_bound = std::abs(sink);
-    const double q_norm = q.row(r).norm();
+    facts.keys = (hidden == 0).count();
+    facts.score_bound = std::abs(scale) * q.row(r).norm() * largest(k_norms + hidden, 0);
+    if (!std::isinf(sink)) facts.score_bound = std::max(facts.score_bound, std::abs(sink));
+    facts.largest_v = largest(v_largest + hidden, 0);
+
+    double* const row_scores = scores.row(r).data();
+    double highest = sink;
     for (Index c = 0; c < keys.size(); ++c) {
-      if (!sees(mask, row, keys.key(c))) {
-        scores(r, c) = -kInfinity;
-        continue;
-      }
-      scores(r, c) = capped(scores(r, c), p.softcap);
-      highest = std::max(highest, scores(r, c));
-      ++facts.keys;
-      facts.score_bound = std::max(facts.score_bound, std::abs(scale) * q_norm * k_norms(c));
-      facts.largest_v = std::max(facts.largest_v, v_largest(c));
+      if (p.softcap > 0 && hidden(c) == 0) row_scores[c] = capped(row_scores[c], p.softcap);
+      const double score = hidden(c) < 0 ? -kInfinity : row_scores[c];
+      highest = highest < score ? score : highest;
     }
-    if (highest == -kInfinity) continue;
-    double total = std::exp(sink - highest);
-    for (Index c = 0; c < keys.size(); ++c) {
-      if (scores(r, c) == -kInfinity) continue;
-      weights(r, c) = std::exp(scores(r, c) - highest);
-      total += weights(r, c);
+    if (highest == -kInfinity) {  // nothing visible: output 0, lse -inf
+      scores.row(r).setZero();
+      continue;
     }
-    weights.row(r) /= total;
-    facts.denominator = total;
-    result.lse.row(b, h, row)[0] = highest + std::log(total);
+    totals(r) = weigh(hidden, highest, sink, row_scores);
+    facts.denominator = totals(r);
+    result.lse.row(b, h, row)[0] = highest + std::log(totals(r));
   }
   Eigen::Map<Matrix> out(result.out.row(b, h, rows.begin), rows.size(), d);
   Eigen::Map<Matrix> abs_output(result.abs_output.row(b, h, rows.begin), rows.size(), d);
-  const auto w_sinks = weights.leftCols(keys.sinks());
-  const auto w_band = weights.rightCols(keys.band_size());
+  const auto w_sinks = scores.leftCols(keys.sinks());
+  const auto w_band = scores.rightCols(keys.band_size());
   out.noalias() = w_sinks * v_sinks;
   out.noalias() += w_band * v_band;
-  abs_output.noalias() = w_sinks * v_sinks.cwiseAbs();
-  abs_output.noalias() += w_band * v_band.cwiseAbs();
+  Matrix sums = Matrix::Zero(rows.size(), d);
+  add_abs_values(w_sinks, v_sinks, sums);
+  add_abs_values(w_band, v_band, sums);
+  out.array().colwise() /= totals.array();
+  abs_output = sums.array().colwise() / totals.array();
 }
 
 // Calls body(b, h, rows) for each block of rows of each head.
@@ -191,8 +229,9 @@ Oracle dense_oracle(const Problem& p, const Inputs& inputs) {
 
 Oracle band_oracle(const Problem& p, const Inputs& inputs) {
   Oracle result = empty_oracle(p);
+  const Mask mask = p.mask();
   for_each_block(
-      p, [&](Index b, Index h, KeyRange rows) { band_block(p, inputs, b, h, rows, result); });
+      p, [&](Index b, Index h, KeyRange rows) { band_block(p, mask, inputs, b, h, rows, result); });
   return result;
 }
 

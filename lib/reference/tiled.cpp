@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "reference/parallel.hpp"
+#include "reference/row_math.hpp"
 
 namespace swa {
 namespace {
@@ -13,10 +14,10 @@ namespace {
 template <class Real>
 class QueryTile {
  public:
-  QueryTile(const Problem& p, const TiledOptions& options, KeyRange rows)
+  QueryTile(const Problem& p, const Mask& mask, const TiledOptions& options, KeyRange rows)
       : p_(p),
         options_(options),
-        mask_(p.mask()),
+        mask_(mask),
         rows_(rows),
         max_(Column::Constant(rows.size(), -kInfinity)),
         sum_(Column::Zero(rows.size())),
@@ -27,8 +28,7 @@ class QueryTile {
   void visit(const Real* q, const Real* k, const Real* v, KeyRange keys, bool needs_mask) {
     const Block Q(q, rows_.size(), p_.head_dim);
     const Block K(k, keys.size(), p_.head_dim), V(v, keys.size(), p_.head_dim);
-    scores_.noalias() = Q * K.transpose();
-    scores_ *= static_cast<Real>(p_.score_scale());
+    scores_.noalias() = static_cast<Real>(p_.score_scale()) * Q * K.transpose();
     if (p_.softcap > 0) {
       const Real cap = static_cast<Real>(p_.softcap);
       scores_ = scores_.unaryExpr([cap](Real s) { return cap * std::tanh(s / cap); });
@@ -37,14 +37,11 @@ class QueryTile {
     for (Index r = 0; r < rows_.size(); ++r) {
       const Real highest = std::max(max_(r), scores_.row(r).maxCoeff());
       const Real shift = options_.guard && highest == -kInfinity ? Real{0} : highest;
-      Real sum = 0;
-      for (Index c = 0; c < keys.size(); ++c) {
-        scores_(r, c) = std::exp(scores_(r, c) - shift);
-        sum += scores_(r, c);
-      }
+      Real* const weights = scores_.row(r).data();
+      exp_shifted(weights, keys.size(), shift);
       const Real rescale = std::exp(max_(r) - shift);
-      acc_.row(r) *= rescale;
-      sum_(r) = sum_(r) * rescale + sum;
+      if (rescale != 1) acc_.row(r) *= rescale;
+      sum_(r) = sum_(r) * rescale + sum_of(weights, keys.size());
       max_(r) = highest;
     }
     acc_.noalias() += scores_ * V;
@@ -123,7 +120,7 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
     const Index query_tile = i % query_tiles_of_head, head = i / query_tiles_of_head;
     const Index b = head / p.heads_q, h = head % p.heads_q, kv_head = h / p.group();
     const KeyRange rows = rows_of_tile(mask, tile, query_tile);
-    QueryTile<Real> state(p, options, rows);
+    QueryTile<Real> state(p, mask, options, rows);
     Index full = 0, partial = 0, empty = 0;
     for (const Index t : visit_order(tiles_of_query_tile(mask, tile, query_tile), options.walk)) {
       const TileClass kind = classify(mask, tile, query_tile, t);
