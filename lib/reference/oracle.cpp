@@ -106,8 +106,10 @@ void decide(const Mask& mask, Index row, Index first, Index count, double* hidde
   for (Index i = 0; i < count; ++i) hidden[i] = sees(mask, row, first + i) ? 0 : -kInfinity;
 }
 
-double largest(const Eigen::ArrayXd& numbers, double least) {
-  return numbers.size() > 0 ? std::max(least, numbers.maxCoeff()) : least;
+void cap_visible(const Eigen::ArrayXd& hidden, double softcap, double* row) {
+  for (Index c = 0; c < hidden.size(); ++c) {
+    if (hidden(c) == 0) row[c] = capped(row[c], softcap);
+  }
 }
 
 // Scores become weights relative to the highest, in place; returns their sum, the sink included.
@@ -118,21 +120,21 @@ double weigh(const Eigen::ArrayXd& hidden, double highest, double sink, double* 
 }
 
 // Adds to `sums` what is no less than weights |v| and hardly more: products in float, of runs of
-// keys, each rounded up by what it may have lost. A term has two narrowings and a product and
-// passes through less than a run of additions, each off by 2^-24 of itself at most; and what is
-// subnormal in float loses no more than 2^-148 of the largest |v|, which scales them below 1.
-void add_abs_values(const Eigen::Ref<const Matrix>& weights, const Block& v, Matrix& sums) {
+// keys, rounded up by what they may have lost. A term has two narrowings and a product behind it
+// and passes through less than a run of additions, each off by 2^-24 of itself at most; what is
+// subnormal in float loses 2^-148 at most, with |v| in units of a power of two, below 2.
+// largest_v: of each key.
+void add_abs_values(const Eigen::Ref<const Matrix>& weights, const Block& v,
+                    const double* largest_v, Matrix& sums) {
   using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   constexpr Index kRun = 1024;
   constexpr double kUp = 1 + 2 * (kRun + 3) * 0x1p-24;
   for (Index begin = 0; begin < v.rows(); begin += kRun) {
     const Index run = smaller(kRun, v.rows() - begin);
-    const auto part = v.middleRows(begin, run);
-    const double most = part.cwiseAbs().maxCoeff();
-    if (most == 0) continue;
-    const double unit = std::exp2(std::ilogb(most) + 1.0);
+    const double most = *std::max_element(largest_v + begin, largest_v + begin + run);
+    const double unit = std::exp2(std::max(std::ilogb(most), -1000));
     const Floats w = weights.middleCols(begin, run).cast<float>();
-    const Floats abs_v = (part.cwiseAbs() / unit).cast<float>();
+    const Floats abs_v = (v.middleRows(begin, run).cwiseAbs() * (1 / unit)).cast<float>();
     const Floats product = w * abs_v;
     sums.array() +=
         unit * (kUp * product.cast<double>().array() + static_cast<double>(run) * 0x1p-148);
@@ -170,17 +172,16 @@ void band_block(const Problem& p, const Mask& mask, const Inputs& in, Index b, I
     decide(mask, row, keys.band_begin_key(), keys.band_size(), hidden.data() + keys.sinks());
     RowFacts& facts = result.row_facts(b, h, row);
     facts.keys = (hidden == 0).count();
-    facts.score_bound = std::abs(scale) * q.row(r).norm() * largest(k_norms + hidden, 0);
+    const auto largest = [&](const double* numbers, double least) {
+      return largest_visible(numbers, hidden.data(), keys.size(), least);
+    };
+    facts.score_bound = std::abs(scale) * q.row(r).norm() * largest(k_norms.data(), 0);
     if (!std::isinf(sink)) facts.score_bound = std::max(facts.score_bound, std::abs(sink));
-    facts.largest_v = largest(v_largest + hidden, 0);
+    facts.largest_v = largest(v_largest.data(), 0);
 
     double* const row_scores = scores.row(r).data();
-    double highest = sink;
-    for (Index c = 0; c < keys.size(); ++c) {
-      if (p.softcap > 0 && hidden(c) == 0) row_scores[c] = capped(row_scores[c], p.softcap);
-      const double score = hidden(c) < 0 ? -kInfinity : row_scores[c];
-      highest = highest < score ? score : highest;
-    }
+    if (p.softcap > 0) cap_visible(hidden, p.softcap, row_scores);
+    const double highest = largest(row_scores, sink);
     if (highest == -kInfinity) {  // nothing visible: output 0, lse -inf
       scores.row(r).setZero();
       continue;
@@ -196,8 +197,11 @@ void band_block(const Problem& p, const Mask& mask, const Inputs& in, Index b, I
   out.noalias() = w_sinks * v_sinks;
   out.noalias() += w_band * v_band;
   Matrix sums = Matrix::Zero(rows.size(), d);
-  add_abs_values(w_sinks, v_sinks, sums);
-  add_abs_values(w_band, v_band, sums);
+  add_abs_values(w_sinks, v_sinks, v_largest.data(), sums);
+  add_abs_values(w_band, v_band, v_largest.data() + keys.sinks(), sums);
+  for (Index r = 0; r < rows.size(); ++r) {
+    if (result.row_facts(b, h, rows.begin + r).keys == 0) sums.row(r).setZero();
+  }
   out.array().colwise() /= totals.array();
   abs_output = sums.array().colwise() / totals.array();
 }

@@ -18,7 +18,8 @@ struct RowFacts {
 
 // The exact result, and what a bound on the error of a kernel is made of.
 struct Oracle : Attention {
-  Tensor<double> abs_output;   // sum over the visible keys of weight |v|, like out; >= |out|
+  // Sum over the visible keys of weight |v|, like out, or up to 2^-12 of it more; >= |out|.
+  Tensor<double> abs_output;
   std::vector<RowFacts> rows;  // [batch, heads_q, n_q]
 
   RowFacts& row_facts(Index b, Index h, Index row) { return rows[row_index(b, h, row)]; }

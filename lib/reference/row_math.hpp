@@ -2,6 +2,7 @@
 // instructions of any width with the same bits.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -57,6 +58,25 @@ inline void exp_shifted(float* row, Index count, float shift) {
 }
 inline void exp_shifted(double* row, Index count, double shift) {
   for (Index i = 0; i < count; ++i) row[i] = std::exp(row[i] - shift);
+}
+
+// The largest of the numbers whose `hidden` is 0, and of `least`; eight of them side by side.
+inline double largest_visible(const double* numbers, const double* hidden, Index count,
+                              double least) {
+  constexpr Index kLanes = 8;
+  std::array<double, kLanes> lanes;
+  lanes.fill(least);
+  const auto take = [&](Index begin, Index size) {
+    for (Index lane = 0; lane < size; ++lane) {
+      double& highest = lanes[static_cast<std::size_t>(lane)];
+      const double number = hidden[begin + lane] < 0 ? least : numbers[begin + lane];
+      highest = highest < number ? number : highest;
+    }
+  };
+  const Index whole = count - count % kLanes;
+  for (Index i = 0; i < whole; i += kLanes) take(i, kLanes);
+  take(whole, count - whole);
+  return *std::max_element(lanes.begin(), lanes.end());
 }
 
 // Eight sums side by side, then their sum: an order that depends on the count alone.

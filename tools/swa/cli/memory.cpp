@@ -45,11 +45,19 @@ std::string gib(double bytes) {
   return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024));
 }
 
+double available_bytes() {
+  // What passes 2^62 bytes is refused even where nothing is known.
+  return std::min({machine_available(), cgroup_available(), std::ldexp(1.0, 62)});
+}
+
 }  // namespace
 
+double spare_bytes() {
+  return 0.9 * available_bytes();
+}
+
 void require_memory(double bytes, const std::string& what) {
-  // What passes 2^62 bytes is refused even where nothing is known.
-  const double available = std::min({machine_available(), cgroup_available(), std::ldexp(1.0, 62)});
+  const double available = available_bytes();
   if (bytes <= 0.9 * available) return;
   throw CannotRun(fmt::format("{} needs about {} of memory, and {} are available", what, gib(bytes),
                               gib(available)),

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "cli/data.hpp"
 #include "cli/memory.hpp"
 #include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
+#include "commands/case_groups.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
@@ -15,7 +16,9 @@
 #include "kernels/forward.hpp"
 #include "mask/conventions.hpp"
 #include "problem/words.hpp"
+#include "reference/parallel.hpp"
 #include "reference/tiled.hpp"
+#include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/judge.hpp"
 #include "verify/kernel.hpp"
@@ -83,9 +86,8 @@ std::string repro_line(const Options& options, const Problem& problem, const std
   return line + " --kernel " + kernel;
 }
 
-void require_memory_for(const Problem& p, TileShape tile) {
-  cli::require_memory(oracle_bytes(p) + tiled_bytes(p, tile),
-                      fmt::format("the problem '{}'", swa::options(p)));
+double bytes_of(const Problem& p, TileShape tile) {
+  return oracle_bytes(p) + tiled_bytes(p, tile);
 }
 
 report::Lines preamble(const Options& options) {
@@ -106,36 +108,78 @@ report::Lines preamble(const Options& options) {
   return lines;
 }
 
-cli::Outcome run(const Options& options) {
-  for (const Case& c : options.cases) require_memory_for(c.problem, options.tile);
+// What became of one case: a record for each kernel, and the lines that name failures.
+struct CaseResult {
+  std::vector<report::Record> records;
+  std::vector<std::string> failures;
   Index passed = 0, failed = 0, unsupported = 0;
-  report::Lines failures;
+};
+
+CaseResult run_case(const Options& options, const Case& c, const ProblemColumns& columns) {
+  CaseResult result;
+  const Inputs inputs = make_inputs(c.problem);
+  const Oracle expected = oracle(c.problem, inputs);
+  for (const Kernel& kernel : options.kernels) {
+    const Verdict verdict = judge(kernel, c.problem, inputs, expected);
+    const std::string repro = repro_line(options, c.problem, kernel.name);
+    result.records.push_back(record_of(c, verdict, columns, expected,
+                                       Tolerance(c.problem, kernel.sums).formula(), repro));
+    result.passed += verdict.status == Status::pass;
+    result.unsupported += verdict.status == Status::unsupported;
+    if (!verdict.is_no()) continue;
+    ++result.failed;
+    result.failures.push_back("  " + repro);
+    if (!verdict.reason.empty()) {
+      result.failures.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
+    }
+  }
+  return result;
+}
+
+// The results of the cases in their order, up to the first that a signal left out.
+std::vector<CaseResult> run_cases(const Options& options) {
   std::vector<Problem> problems;
   for (const Case& c : options.cases) problems.push_back(c.problem);
   const ProblemColumns columns(problems);
+  // Of other kernels nobody knows whether two may run at once.
+  const bool only_cpu = std::all_of(options.kernels.begin(), options.kernels.end(),
+                                    [](const Kernel& k) { return k.name.starts_with("cpu-"); });
+  const auto bytes = [&](const Problem& p) { return bytes_of(p, options.tile); };
+  const std::vector<CaseGroup> groups =
+      group_cases(options.cases, bytes, only_cpu ? cli::spare_bytes() : 0, thread_count());
+
+  std::vector<std::optional<CaseResult>> slots(options.cases.size());
+  terminal::Progress progress("verify", options.cases.size());
+  progress.update(0, swa::options(problems.front()));
+  run_groups(groups, [&](std::size_t i) {
+    slots[i] = run_case(options, options.cases[i], columns);
+    progress.finish_one(swa::options(problems[i]));
+  });
+  std::vector<CaseResult> results;
+  for (std::optional<CaseResult>& slot : slots) {
+    if (!slot) break;
+    results.push_back(std::move(*slot));
+  }
+  return results;
+}
+
+cli::Outcome run(const Options& options) {
+  for (const Case& c : options.cases) {
+    cli::require_memory(bytes_of(c.problem, options.tile),
+                        fmt::format("the problem '{}'", swa::options(c.problem)));
+  }
+  const terminal::StopOnInterrupt stop;
+  const std::vector<CaseResult> results = run_cases(options);
+  const bool interrupted = results.size() < options.cases.size();
+  Index passed = 0, failed = 0, unsupported = 0;
+  report::Lines failures;
   report::Table table;
-  {
-    terminal::Progress progress("verify", options.cases.size());
-    std::size_t done = 0;
-    for (const Case& c : options.cases) {
-      progress.update(done++, swa::options(c.problem));
-      const Inputs inputs = make_inputs(c.problem);
-      const Oracle expected = oracle(c.problem, inputs);
-      for (const Kernel& kernel : options.kernels) {
-        const Verdict verdict = judge(kernel, c.problem, inputs, expected);
-        const std::string repro = repro_line(options, c.problem, kernel.name);
-        append(table, record_of(c, verdict, columns, expected,
-                                Tolerance(c.problem, kernel.sums).formula(), repro));
-        passed += verdict.status == Status::pass;
-        unsupported += verdict.status == Status::unsupported;
-        if (!verdict.is_no()) continue;
-        ++failed;
-        failures.lines.push_back("  " + repro);
-        if (!verdict.reason.empty()) {
-          failures.lines.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
-        }
-      }
-    }
+  for (const CaseResult& result : results) {
+    for (const report::Record& record : result.records) append(table, record);
+    failures.lines.insert(failures.lines.end(), result.failures.begin(), result.failures.end());
+    passed += result.passed;
+    failed += result.failed;
+    unsupported += result.unsupported;
   }
   cli::Outcome outcome;
   outcome.report.schema = "swa.verify/1";
@@ -143,15 +187,24 @@ cli::Outcome run(const Options& options) {
       {"pass", passed},
       {"fail", failed},
       {"unsupported", unsupported},
+      {"interrupted", interrupted},
       {"gpu", gpu_absence().empty() ? report::Value("run") : report::Value(gpu_absence())}};
-  outcome.report.blocks = {preamble(options), table};
+  outcome.report.blocks = {preamble(options)};
+  if (!table.rows.empty()) outcome.report.blocks.push_back(table);
   failures.lines.insert(
       failures.lines.begin(),
       failed == 0 ? fmt::format("{} of {} passed", passed, table.rows.size())
                   : fmt::format("{} of {} did not pass; to run one of them again:", failed,
                                 table.rows.size()));
-  outcome.report.blocks.push_back(failures);
   outcome.status = failed == 0 ? 0 : 1;
+  if (interrupted) {
+    const std::string part =
+        fmt::format("{} of {} cases were run", results.size(), options.cases.size());
+    failures.lines.insert(failures.lines.begin(), "interrupted: " + part);
+    terminal::say_interrupted(part);
+    outcome.status = terminal::kInterrupted;
+  }
+  outcome.report.blocks.push_back(failures);
   return outcome;
 }
 

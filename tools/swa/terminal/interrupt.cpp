@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <string>
 
 #include "reference/parallel.hpp"
 
@@ -36,7 +35,7 @@ StopOnInterrupt::~StopOnInterrupt() {
   set_all(SIG_DFL);
 }
 
-void say_interrupted(const char* what_is_known) {
+void say_interrupted(const std::string& what_is_known) {
   const std::string line = fmt::format("interrupted: {}\n", what_is_known);
   std::fputs(line.c_str(), stderr);
 }

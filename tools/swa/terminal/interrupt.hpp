@@ -1,6 +1,8 @@
 // Ctrl-C during a long run: stop cleanly, and report what is known so far.
 #pragma once
 
+#include <string>
+
 namespace swa::terminal {
 
 inline constexpr int kInterrupted = 130;  // the exit status
@@ -16,6 +18,6 @@ class StopOnInterrupt {
 };
 
 // Says on stderr that the run was interrupted, and what its report holds.
-void say_interrupted(const char* what_is_known);
+void say_interrupted(const std::string& what_is_known);
 
 }  // namespace swa::terminal
