@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -59,6 +60,7 @@ TEST_CASE("a loop inside a loop stays on its thread") {
     std::atomic<int> calls{0}, elsewhere{0};
     parallel_for(20, [&](Index) {
       ++calls;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // time for others to join in
       elsewhere += std::this_thread::get_id() != outer;
     });
     CHECK(calls == 20);
