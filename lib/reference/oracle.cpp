@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "reference/abs_values.hpp"
 #include "reference/parallel.hpp"
 #include "reference/row_math.hpp"
 
@@ -112,35 +113,6 @@ void cap_visible(const Eigen::ArrayXd& hidden, double softcap, double* row) {
   }
 }
 
-// Scores become weights relative to the highest, in place; returns their sum, the sink included.
-double weigh(const Eigen::ArrayXd& hidden, double highest, double sink, double* row) {
-  const Index count = hidden.size();
-  for (Index c = 0; c < count; ++c) row[c] = hidden(c) < 0 ? 0 : std::exp(row[c] - highest);
-  return std::exp(sink - highest) + sum_of(row, count);
-}
-
-// Adds to `sums` what is no less than weights |v| and hardly more: products in float, of runs of
-// keys, rounded up by what they may have lost. A term has two narrowings and a product behind it
-// and passes through less than a run of additions, each off by 2^-24 of itself at most; what is
-// subnormal in float loses 2^-148 at most, with |v| in units of a power of two, below 2.
-// largest_v: of each key.
-void add_abs_values(const Eigen::Ref<const Matrix>& weights, const Block& v,
-                    const double* largest_v, Matrix& sums) {
-  using Floats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  constexpr Index kRun = 1024;
-  constexpr double kUp = 1 + 2 * (kRun + 3) * 0x1p-24;
-  for (Index begin = 0; begin < v.rows(); begin += kRun) {
-    const Index run = smaller(kRun, v.rows() - begin);
-    const double most = *std::max_element(largest_v + begin, largest_v + begin + run);
-    const double unit = std::exp2(std::max(std::ilogb(most), -1000));
-    const Floats w = weights.middleCols(begin, run).cast<float>();
-    const Floats abs_v = (v.middleRows(begin, run).cwiseAbs() * (1 / unit)).cast<float>();
-    const Floats product = w * abs_v;
-    sums.array() +=
-        unit * (kUp * product.cast<double>().array() + static_cast<double>(run) * 0x1p-148);
-  }
-}
-
 void band_block(const Problem& p, const Mask& mask, const Inputs& in, Index b, Index h,
                 KeyRange rows, Oracle& result) {
   const BlockKeys keys(mask, rows);
@@ -186,7 +158,7 @@ void band_block(const Problem& p, const Mask& mask, const Inputs& in, Index b, I
       scores.row(r).setZero();
       continue;
     }
-    totals(r) = weigh(hidden, highest, sink, row_scores);
+    totals(r) = std::exp(sink - highest) + weigh(hidden.data(), keys.size(), highest, row_scores);
     facts.denominator = totals(r);
     result.lse.row(b, h, row)[0] = highest + std::log(totals(r));
   }

@@ -60,6 +60,31 @@ inline void exp_shifted(double* row, Index count, double shift) {
   for (Index i = 0; i < count; ++i) row[i] = std::exp(row[i] - shift);
 }
 
+// Eight sums side by side, then their sum: an order that depends on the count alone.
+template <class Real>
+Real sum_of(const Real* row, Index count) {
+  constexpr Index kLanes = 8;
+  std::array<Real, kLanes> lanes{};
+  const auto add = [&](Index begin, Index size) {
+    for (Index lane = 0; lane < size; ++lane) {
+      lanes[static_cast<std::size_t>(lane)] += row[begin + lane];
+    }
+  };
+  const Index whole = count - count % kLanes;
+  for (Index i = 0; i < whole; i += kLanes) add(i, kLanes);
+  add(whole, count - whole);
+  Real sum = 0;
+  for (const Real lane : lanes) sum += lane;
+  return sum;
+}
+
+// Scores become weights relative to the highest, in place: exp(score - highest), and 0 where
+// `hidden` is not. Returns their sum.
+inline double weigh(const double* hidden, Index count, double highest, double* row) {
+  for (Index c = 0; c < count; ++c) row[c] = hidden[c] < 0 ? 0 : std::exp(row[c] - highest);
+  return sum_of(row, count);
+}
+
 // The largest of the numbers whose `hidden` is 0, and of `least`; eight of them side by side.
 inline double largest_visible(const double* numbers, const double* hidden, Index count,
                               double least) {
@@ -77,24 +102,6 @@ inline double largest_visible(const double* numbers, const double* hidden, Index
   for (Index i = 0; i < whole; i += kLanes) take(i, kLanes);
   take(whole, count - whole);
   return *std::max_element(lanes.begin(), lanes.end());
-}
-
-// Eight sums side by side, then their sum: an order that depends on the count alone.
-template <class Real>
-Real sum_of(const Real* row, Index count) {
-  constexpr Index kLanes = 8;
-  std::array<Real, kLanes> lanes{};
-  const auto add = [&](Index begin, Index size) {
-    for (Index lane = 0; lane < size; ++lane) {
-      lanes[static_cast<std::size_t>(lane)] += row[begin + lane];
-    }
-  };
-  const Index whole = count - count % kLanes;
-  for (Index i = 0; i < whole; i += kLanes) add(i, kLanes);
-  add(whole, count - whole);
-  Real sum = 0;
-  for (const Real lane : lanes) sum += lane;
-  return sum;
 }
 
 }  // namespace swa

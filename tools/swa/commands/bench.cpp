@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 
 #include "cli/memory.hpp"
 #include "cli/problem_sweep.hpp"
@@ -11,6 +9,7 @@
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
+#include "commands/timing.hpp"
 #include "error.hpp"
 #include "reference/oracle.hpp"
 #include "reference/parallel.hpp"
@@ -22,11 +21,7 @@
 namespace swa::commands {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr Index kMostThreads = 1024;
-constexpr Index kRoofSquare = 384;     // large enough for the library to reach its speed
-constexpr double kRoofSeconds = 0.05;  // of one measurement
 
 struct Options {
   std::vector<Case> cases;
@@ -36,86 +31,6 @@ struct Options {
   Index rounds = 5;
   double max_seconds = 10;
 };
-
-// Of sorted numbers; between two of them, in proportion.
-double quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const std::size_t below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-double median(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  return quantile(numbers, 0.5);
-}
-
-// The products of one type: those of a large square and of the kernel's own blocks.
-template <class Real>
-class Roof {
- public:
-  explicit Roof(GemmShape block)
-      : gemms_{GemmRoof<Real>({kRoofSquare, kRoofSquare, kRoofSquare}), GemmRoof<Real>(block)} {}
-
-  void measure() {
-    for (std::size_t i = 0; i < gemms_.size(); ++i) {
-      rates_[i].push_back(gemms_[i].measure(kRoofSeconds));
-    }
-  }
-  bool measured() const { return !rates_[1].empty(); }
-  // The faster of the two, by their medians, in FLOP/s.
-  std::pair<double, GemmShape> best() const {
-    const double square = median(rates_[0]), block = median(rates_[1]);
-    return square >= block ? std::pair(square, gemms_[0].shape())
-                           : std::pair(block, gemms_[1].shape());
-  }
-
- private:
-  std::array<GemmRoof<Real>, 2> gemms_;
-  std::array<std::vector<double>, 2> rates_;
-};
-
-struct Timing {
-  std::vector<double> seconds;  // of the rounds, sorted
-  double roof = 0;              // FLOP/s
-  GemmShape roof_shape;
-  Index nonfinite = 0;  // elements of the last output
-};
-
-Index count_nonfinite(const Tensor<double>& tensor) {
-  return std::count_if(tensor.data.begin(), tensor.data.end(),
-                       [](double x) { return !std::isfinite(x); });
-}
-
-// Rounds of the kernel and, after each, of the roof: both meet the same weather. None at all where
-// a signal came before the first was over.
-template <class Real>
-Timing time_rounds(const Options& options, const TimedKernel& kernel, const Problem& p,
-                   const Inputs& inputs) {
-  Timing timing;
-  try {
-    const auto begin = Clock::now();
-    Roof<Real> roof(kernel.block(p));
-    const auto elapsed = [](Clock::time_point since) {
-      return std::chrono::duration<double>(Clock::now() - since).count();
-    };
-    const auto keep_roof = [&] { std::tie(timing.roof, timing.roof_shape) = roof.best(); };
-    for (Index round = 0; round < options.rounds; ++round) {
-      if (round > 0 && elapsed(begin) >= options.max_seconds) break;
-      Attention got = poisoned_outputs(p);
-      const auto start = Clock::now();
-      kernel.run(p, inputs, got);
-      const double seconds = elapsed(start);
-      roof.measure();
-      timing.seconds.push_back(seconds);
-      timing.nonfinite = count_nonfinite(got.out);
-      keep_roof();
-    }
-  } catch (const Stopped&) {
-  }
-  std::sort(timing.seconds.begin(), timing.seconds.end());
-  return timing;
-}
 
 std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel,
                        Index threads) {
@@ -184,8 +99,7 @@ report::Table measure(const Options& options) {
       set_thread_count(threads);
       for (const TimedKernel& kernel : options.kernels) {
         progress.update(done++, kernel.name + " " + swa::options(p));
-        const Timing timing = kernel.in_double(p) ? time_rounds<double>(options, kernel, p, inputs)
-                                                  : time_rounds<float>(options, kernel, p, inputs);
+        const Timing timing = time_rounds(kernel, p, inputs, options.rounds, options.max_seconds);
         if (!timing.seconds.empty()) {
           append(table, record_of(options, kernel, p, columns, threads, timing));
         }
