@@ -52,6 +52,9 @@ inline constexpr std::array kWords{
     Word{"rule", "--rule", "", "whose loop bounds: exact, fa2, fa3, flashinfer or flex"},
     Word{"layers", "--layers", "", "a stack of layers, L local and G global: LLLLLG"},
     Word{"steps", "--steps", "", "tokens in all"},
+    Word{"rounds", "--rounds", "", "times that each kernel runs"},
+    Word{"threads", "--threads", "", "threads of a kernel"},
+    Word{"max_seconds", "--max-seconds", "", "no further round of a kernel begins after this time"},
     Word{"prefill", "--prefill", "", "tokens that arrive in chunks before decoding starts"},
 };
 

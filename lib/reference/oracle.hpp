@@ -19,7 +19,8 @@ struct RowFacts {
 
 // The exact result, and what a bound on the error of a kernel is made of.
 struct Oracle : Attention {
-  Tensor<double> abs_output;   // sum over the visible keys of weight |v|, like out; >= |out|
+  // Sum over the visible keys of weight |v|, like out, or up to 2^-12 of it more; >= |out|.
+  Tensor<double> abs_output;
   std::vector<RowFacts> rows;  // [batch, heads_q, n_q]
 
   RowFacts& row_facts(Index b, Index h, Index row) { return rows[row_index(b, h, row)]; }
@@ -45,6 +46,12 @@ Oracle band_oracle(const Problem& problem, const Inputs& inputs);
 
 // The dense oracle where its pairs are at most 2^26, else the band oracle.
 Oracle oracle(const Problem& problem, const Inputs& inputs);
+
+// The pairs whose scores band_oracle() computes for one head over all sequences, visible or not;
+// the rows of its blocks, and the most keys that one of them looks at.
+double band_oracle_pairs(const Problem& problem);
+Index band_oracle_rows(const Problem& problem);
+Index band_oracle_keys(const Problem& problem);
 
 // Bytes that make_inputs() and oracle() hold at their peak, as a double.
 double oracle_bytes(const Problem& problem);

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <thread>
 
 #include "reference/row_blocks.hpp"
+#include "reference/row_math.hpp"
 
 namespace swa {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 template <class Real>
 class QueryTile {
  public:
-  QueryTile(const Problem& p, const TiledOptions& options, const Mask& mask, KeyRange rows)
+  QueryTile(const Problem& p, const Mask& mask, const TiledOptions& options, KeyRange rows)
       : p_(p),
         options_(options),
         mask_(mask),
@@ -28,8 +28,7 @@ class QueryTile {
   void visit(const Real* q, const Real* k, const Real* v, KeyRange keys, bool needs_mask) {
     const Block Q(q, rows_.size(), p_.head_dim);
     const Block K(k, keys.size(), p_.head_dim), V(v, keys.size(), p_.value_dim());
-    scores_.noalias() = Q * K.transpose();
-    scores_ *= static_cast<Real>(p_.score_scale());
+    scores_.noalias() = static_cast<Real>(p_.score_scale()) * Q * K.transpose();
     if (p_.softcap > 0) {
       const Real cap = static_cast<Real>(p_.softcap);
       scores_ = scores_.unaryExpr([cap](Real s) { return cap * std::tanh(s / cap); });
@@ -38,14 +37,11 @@ class QueryTile {
     for (Index r = 0; r < rows_.size(); ++r) {
       const Real highest = std::max(max_(r), scores_.row(r).maxCoeff());
       const Real shift = options_.guard && highest == -kInfinity ? Real{0} : highest;
-      Real sum = 0;
-      for (Index c = 0; c < keys.size(); ++c) {
-        scores_(r, c) = std::exp(scores_(r, c) - shift);
-        sum += scores_(r, c);
-      }
+      Real* const weights = scores_.row(r).data();
+      exp_shifted(weights, keys.size(), shift);
       const Real rescale = std::exp(max_(r) - shift);
-      acc_.row(r) *= rescale;
-      sum_(r) = sum_(r) * rescale + sum;
+      if (rescale != 1) acc_.row(r) *= rescale;
+      sum_(r) = sum_(r) * rescale + sum_of(weights, keys.size());
       max_(r) = highest;
     }
     acc_.noalias() += scores_ * V;
@@ -120,7 +116,7 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
   std::mutex counts_guard;
   for_each_row_block(p, tile.BM, [&](const Sequence& s, Index h, KeyRange rows) {
     const Index query_tile = rows.begin / tile.BM, kv_head = h / p.group();
-    QueryTile<Real> state(p, options, s.mask, rows);
+    QueryTile<Real> state(p, s.mask, options, rows);
     Index full = 0, partial = 0, empty = 0;
     const TileWalk walk = tiles_of_query_tile(s.mask, tile, query_tile);
     for (const Index t : visit_order(walk, options.walk)) {
@@ -156,7 +152,7 @@ double tiled_bytes(const Problem& p, TileShape tile) {
                           static_cast<double>(all_keys.tokens);
   const double rows = static_cast<double>(smaller(tile.BM, p.n_q));
   const double columns = static_cast<double>(smaller(tile.BN, p.n_k));
-  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  const double cores = static_cast<double>(thread_count());
   return 8 * (query_rows * (d + dv + 1) + key_rows * (d + dv) + cores * rows * (columns + dv + 2));
 }
 

@@ -33,7 +33,8 @@ struct Verdict {
   bool is_no() const { return status != Status::pass && status != Status::unsupported; }
 };
 
-// Runs the kernel on poisoned outputs and compares them. Never throws what the kernel throws.
+// Runs the kernel on poisoned outputs and compares them. Never throws what the kernel throws, but
+// for Stopped.
 Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs,
               const Oracle& oracle);
 

@@ -229,6 +229,17 @@ TEST_CASE("every option of ring-sim refuses what it cannot take") {
                              {"--export", Kind::word, "", "x.json"}});
 }
 
+TEST_CASE("every option of bench refuses what it cannot take") {
+  check_options("bench", {{"--nq", Kind::list},
+                          {"--dtype", Kind::word, "--nq 8", "fp16"},
+                          {"--kernel", Kind::word, "--nq 8", "cpu-tiled"},
+                          {"--BM", Kind::count, "--nq 8"},
+                          {"--BN", Kind::count, "--nq 8"},
+                          {"--rounds", Kind::count, "--nq 8"},
+                          {"--threads", Kind::list, "--nq 8"},
+                          {"--max-seconds", Kind::positive, "--nq 8"}});
+}
+
 TEST_CASE("every option of reproduce refuses what it cannot take") {
   check_options("reproduce", {{"--check", Kind::flag},
                               {"--format", Kind::word, "", "json"},

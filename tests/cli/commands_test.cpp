@@ -831,7 +831,7 @@ TEST_CASE("every command has help with an example that runs") {
   const string top = output("--help");
   CHECK(top == output("-h"));
   for (const string command :
-       {"kv-budget", "tile-map", "verify", "trap-demo", "ring-sim", "reproduce"}) {
+       {"kv-budget", "tile-map", "verify", "trap-demo", "ring-sim", "bench", "reproduce"}) {
     CAPTURE(command);
     CHECK(contains(top, "  " + command + " "));
     const string help = output(command + " --help");

@@ -62,6 +62,23 @@ struct Actions {
   }
 };
 
+// The program meets signals as one that is started from a terminal, however the tests were started.
+struct Attributes {
+  posix_spawnattr_t value{};
+  Attributes() {
+    sigset_t usual;
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGINT);
+    sigaddset(&usual, SIGTERM);
+    posix_spawnattr_init(&value);
+    posix_spawnattr_setsigdefault(&value, &usual);
+    posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&value); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+};
+
 std::vector<char*> pointers(Words& texts) {
   std::vector<char*> result;
   for (std::string& text : texts) result.push_back(text.data());
@@ -122,17 +139,27 @@ Finished run(const std::string& program, const Words& arguments, const Setup& se
   argv.insert(argv.begin(), program);
   const auto begin = Clock::now();
   pid_t child = 0;
-  const int trouble = posix_spawn(&child, program.c_str(), &actions.value, nullptr,
+  Attributes attributes;
+  const int trouble = posix_spawn(&child, program.c_str(), &actions.value, &attributes.value,
                                   pointers(argv).data(), pointers(environment).data());
   if (trouble != 0) throw std::runtime_error(program + ": " + std::strerror(trouble));
   out.close_write();
   err.close_write();
 
   Finished result;
-  const auto limit =
-      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(setup.timeout));
+  const auto at = [&](double seconds) {
+    return begin +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  };
+  const auto ended_by = [&](double seconds) {
+    return drain({out.read, err.read}, {&result.out, &result.err}, at(seconds));
+  };
+  for (const double seconds : setup.signal_after) {
+    if (ended_by(seconds)) break;
+    kill(child, setup.signal);
+  }
   // A program that closed both streams and lingers is waited for; CTest has a limit of its own.
-  result.timed_out = !drain({out.read, err.read}, {&result.out, &result.err}, begin + limit);
+  result.timed_out = !ended_by(setup.timeout);
   if (result.timed_out) kill(child, SIGKILL);
   int status = 0;
   rusage used{};

@@ -30,6 +30,8 @@ struct Setup {
       {};  // added to ours; SWA_DATA_DIR is not inherited
   Sink out = Sink::captured, err = Sink::captured;
   double timeout = kSanitized ? 300 : 60;  // seconds, then the program is killed
+  std::vector<double> signal_after = {};   // seconds from the start, increasing
+  int signal = 2;                          // SIGINT
 };
 
 struct Finished {

@@ -1,6 +1,7 @@
 #include "cli/memory.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -44,15 +45,29 @@ std::string gib(double bytes) {
   return fmt::format("{:.1f} GiB", bytes / (1024.0 * 1024 * 1024));
 }
 
+double available_bytes() {
+  // What passes 2^62 bytes is refused even where nothing is known.
+  return std::min({machine_available(), cgroup_available(), std::ldexp(1.0, 62)});
+}
+
 }  // namespace
 
+double spare_bytes() {
+  return 0.9 * available_bytes();
+}
+
 void require_memory(double bytes, const std::string& what) {
-  // What passes 2^62 bytes is refused even where nothing is known.
-  const double available = std::min({machine_available(), cgroup_available(), std::ldexp(1.0, 62)});
+  const double available = available_bytes();
   if (bytes <= 0.9 * available) return;
   throw CannotRun(fmt::format("{} needs about {} of memory, and {} are available", what, gib(bytes),
                               gib(available)),
                   "ask for a smaller problem, or run it on a larger machine");
+}
+
+double peak_bytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return 1024 * static_cast<double>(used.ru_maxrss);
 }
 
 }  // namespace swa::cli

@@ -21,9 +21,10 @@ Program::Program()
   app_->require_subcommand(0, 1);
   app_->footer(
       "Every command has its own --help with an example. Exit status: 0 yes, 1 no, 2 asked\n"
-      "wrongly, 3 cannot run here, 4 a defect of swa.");
-  for (const auto add : {commands::reproduce, commands::kv_budget, commands::tile_map,
-                         commands::verify, commands::trap_demo, commands::ring_sim}) {
+      "wrongly, 3 cannot run here, 4 a defect of swa, 130 interrupted.");
+  for (const auto add :
+       {commands::reproduce, commands::kv_budget, commands::tile_map, commands::verify,
+        commands::trap_demo, commands::ring_sim, commands::bench}) {
     commands_.push_back(add(*app_));
   }
 }

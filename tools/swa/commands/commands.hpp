@@ -13,6 +13,7 @@ std::unique_ptr<cli::Command> tile_map(CLI::App& app);
 std::unique_ptr<cli::Command> verify(CLI::App& app);
 std::unique_ptr<cli::Command> trap_demo(CLI::App& app);
 std::unique_ptr<cli::Command> ring_sim(CLI::App& app);
+std::unique_ptr<cli::Command> bench(CLI::App& app);
 std::unique_ptr<cli::Command> reproduce(CLI::App& app);
 
 }  // namespace swa::commands

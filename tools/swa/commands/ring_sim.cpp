@@ -13,6 +13,8 @@
 #include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "figures/figures.hpp"
+#include "reference/parallel.hpp"
+#include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/ring_trial.hpp"
 
@@ -148,8 +150,10 @@ Index window_of(const cli::Option& window, const cli::Option& mask) {
 
 RingTrial run_with_progress(const RingTrialOptions& options) {
   terminal::Progress progress("ring-sim", static_cast<std::size_t>(options.steps));
-  return run_ring_trial(options, chosen_steps(options),
-                        [&](Index step) { progress.update(static_cast<std::size_t>(step), ""); });
+  return run_ring_trial(options, chosen_steps(options), [&](Index step) {
+    if (stop_requested()) throw Stopped();
+    progress.update(static_cast<std::size_t>(step), "");
+  });
 }
 
 cli::Outcome run(const Options& options) {
@@ -157,13 +161,21 @@ cli::Outcome run(const Options& options) {
   cli::require_memory(
       ring_trial_bytes(options.trial),
       fmt::format("a ring of {} slots over {} tokens", options.trial.W, options.trial.steps));
-  const RingTrial trial = run_with_progress(options.trial);
+  const terminal::StopOnInterrupt stop;
   cli::Outcome outcome;
   outcome.report.schema = "swa.ring-sim/1";
-  outcome.report.blocks = {slot_table(trial, options), trial_table(trial, options),
-                           findings(trial, options)};
-  if (options.figure) outcome.figure = figures::ring(options.trial.W, trial.snapshots.back());
-  outcome.status = trial.ring_is_right && trial.wrong_rows_write_after == 0 ? 0 : 1;
+  try {
+    const RingTrial trial = run_with_progress(options.trial);
+    outcome.report.blocks = {slot_table(trial, options), trial_table(trial, options),
+                             findings(trial, options)};
+    if (options.figure) outcome.figure = figures::ring(options.trial.W, trial.snapshots.back());
+    outcome.status = trial.ring_is_right && trial.wrong_rows_write_after == 0 ? 0 : 1;
+  } catch (const Stopped&) {  // half a trial tells nothing
+    outcome.report.summary = {{"interrupted", true}};
+    outcome.report.blocks = {report::Lines{{"interrupted: the trial has no result"}}};
+    outcome.status = terminal::kInterrupted;
+    terminal::say_interrupted("the trial has no result");
+  }
   return outcome;
 }
 

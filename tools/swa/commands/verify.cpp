@@ -2,20 +2,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 #include "cli/data.hpp"
 #include "cli/memory.hpp"
-#include "cli/problem_options.hpp"
-#include "cli/suggest.hpp"
+#include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
+#include "commands/case_groups.hpp"
+#include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
 #include "mask/conventions.hpp"
 #include "problem/words.hpp"
+#include "reference/parallel.hpp"
 #include "reference/tiled.hpp"
+#include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/judge.hpp"
 #include "verify/kernel.hpp"
@@ -92,9 +95,8 @@ std::string repro_line(const Options& options, const Problem& problem, const std
   return line + " --kernel " + kernel;
 }
 
-void require_memory_for(const Problem& p, TileShape tile) {
-  cli::require_memory(oracle_bytes(p) + tiled_bytes(p, tile),
-                      fmt::format("the problem '{}'", swa::options(p)));
+double bytes_of(const Problem& p, TileShape tile) {
+  return oracle_bytes(p) + tiled_bytes(p, tile);
 }
 
 report::Lines preamble(const Options& options) {
@@ -120,36 +122,78 @@ report::Lines preamble(const Options& options) {
   return lines;
 }
 
-cli::Outcome run(const Options& options) {
-  for (const Case& c : options.cases) require_memory_for(c.problem, options.tile);
+// What became of one case: a record for each kernel, and the lines that name failures.
+struct CaseResult {
+  std::vector<report::Record> records;
+  std::vector<std::string> failures;
   Index passed = 0, failed = 0, unsupported = 0;
-  report::Lines failures;
+};
+
+CaseResult run_case(const Options& options, const Case& c, const ProblemColumns& columns) {
+  CaseResult result;
+  const Inputs inputs = make_inputs(c.problem);
+  const Oracle expected = oracle(c.problem, inputs);
+  for (const Kernel& kernel : options.kernels) {
+    const Verdict verdict = judge(kernel, c.problem, inputs, expected);
+    const std::string repro = repro_line(options, c.problem, kernel.name);
+    result.records.push_back(record_of(c, verdict, columns, expected,
+                                       Tolerance(c.problem, kernel.sums).formula(), repro));
+    result.passed += verdict.status == Status::pass;
+    result.unsupported += verdict.status == Status::unsupported;
+    if (!verdict.is_no()) continue;
+    ++result.failed;
+    result.failures.push_back("  " + repro);
+    if (!verdict.reason.empty()) {
+      result.failures.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
+    }
+  }
+  return result;
+}
+
+// The results of the cases in their order, up to the first that a signal left out.
+std::vector<CaseResult> run_cases(const Options& options) {
   std::vector<Problem> problems;
   for (const Case& c : options.cases) problems.push_back(c.problem);
   const ProblemColumns columns(problems);
+  // Of other kernels nobody knows whether two may run at once.
+  const bool only_cpu = std::all_of(options.kernels.begin(), options.kernels.end(),
+                                    [](const Kernel& k) { return k.name.starts_with("cpu-"); });
+  const auto bytes = [&](const Problem& p) { return bytes_of(p, options.tile); };
+  const std::vector<CaseGroup> groups =
+      group_cases(options.cases, bytes, only_cpu ? cli::spare_bytes() : 0, thread_count());
+
+  std::vector<std::optional<CaseResult>> slots(options.cases.size());
+  terminal::Progress progress("verify", options.cases.size());
+  progress.update(0, swa::options(problems.front()));
+  run_groups(groups, [&](std::size_t i) {
+    slots[i] = run_case(options, options.cases[i], columns);
+    progress.finish_one(swa::options(problems[i]));
+  });
+  std::vector<CaseResult> results;
+  for (std::optional<CaseResult>& slot : slots) {
+    if (!slot) break;
+    results.push_back(std::move(*slot));
+  }
+  return results;
+}
+
+cli::Outcome run(const Options& options) {
+  for (const Case& c : options.cases) {
+    cli::require_memory(bytes_of(c.problem, options.tile),
+                        fmt::format("the problem '{}'", swa::options(c.problem)));
+  }
+  const terminal::StopOnInterrupt stop;
+  const std::vector<CaseResult> results = run_cases(options);
+  const bool interrupted = results.size() < options.cases.size();
+  Index passed = 0, failed = 0, unsupported = 0;
+  report::Lines failures;
   report::Table table;
-  {
-    terminal::Progress progress("verify", options.cases.size());
-    std::size_t done = 0;
-    for (const Case& c : options.cases) {
-      progress.update(done++, swa::options(c.problem));
-      const Inputs inputs = make_inputs(c.problem);
-      const Oracle expected = oracle(c.problem, inputs);
-      for (const Kernel& kernel : options.kernels) {
-        const Verdict verdict = judge(kernel, c.problem, inputs, expected);
-        const std::string repro = repro_line(options, c.problem, kernel.name);
-        append(table, record_of(c, verdict, columns, expected,
-                                Tolerance(c.problem, kernel.sums).formula(), repro));
-        passed += verdict.status == Status::pass;
-        unsupported += verdict.status == Status::unsupported;
-        if (!verdict.is_no()) continue;
-        ++failed;
-        failures.lines.push_back("  " + repro);
-        if (!verdict.reason.empty()) {
-          failures.lines.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
-        }
-      }
-    }
+  for (const CaseResult& result : results) {
+    for (const report::Record& record : result.records) append(table, record);
+    failures.lines.insert(failures.lines.end(), result.failures.begin(), result.failures.end());
+    passed += result.passed;
+    failed += result.failed;
+    unsupported += result.unsupported;
   }
   cli::Outcome outcome;
   outcome.report.schema = "swa.verify/1";
@@ -157,128 +201,36 @@ cli::Outcome run(const Options& options) {
       {"pass", passed},
       {"fail", failed},
       {"unsupported", unsupported},
+      {"interrupted", interrupted},
       {"gpu", gpu_absence().empty() ? report::Value("run") : report::Value(gpu_absence())}};
-  outcome.report.blocks = {preamble(options), table};
+  outcome.report.blocks = {preamble(options)};
+  if (!table.rows.empty()) outcome.report.blocks.push_back(table);
   failures.lines.insert(
       failures.lines.begin(),
       failed == 0 ? fmt::format("{} of {} passed", passed, table.rows.size())
                   : fmt::format("{} of {} did not pass; to run one of them again:", failed,
                                 table.rows.size()));
-  outcome.report.blocks.push_back(failures);
   outcome.status = failed == 0 ? 0 : 1;
+  if (interrupted) {
+    const std::string part =
+        fmt::format("{} of {} cases were run", results.size(), options.cases.size());
+    failures.lines.insert(failures.lines.begin(), "interrupted: " + part);
+    terminal::say_interrupted(part);
+    outcome.status = terminal::kInterrupted;
+  }
+  outcome.report.blocks.push_back(failures);
   return outcome;
 }
 
-// The kernels whose names match one of the patterns. Throws CannotRun where only kernels that this
-// build lacks do, UsageError where none does.
 std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
   std::vector<Kernel> all = cpu_kernels(tile);
   for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
+  std::vector<std::string> names;
+  for (const Kernel& kernel : all) names.push_back(kernel.name);
   std::vector<Kernel> chosen;
-  for (const std::string& pattern : cli::split(option.name, option.text)) {
-    bool any = false;
-    for (const Kernel& kernel : all) {
-      if (!matches(pattern, kernel.name)) continue;
-      any = true;
-      const bool twice = std::any_of(chosen.begin(), chosen.end(),
-                                     [&](const Kernel& c) { return c.name == kernel.name; });
-      if (!twice) chosen.push_back(kernel);
-    }
-    if (any) continue;
-    for (const std::string_view family : gpu_kernel_families()) {
-      if (matches(family, pattern) || matches(pattern, family)) {
-        throw CannotRun(
-            fmt::format("{} '{}' names GPU kernels, and {}", option.name, pattern, gpu_absence()),
-            "the CPU check still runs: --kernel cpu-tiled");
-      }
-    }
-    std::vector<std::string> names;
-    for (const Kernel& kernel : all) names.push_back(kernel.name);
-    throw UsageError(fmt::format("{} '{}' names no kernel", option.name, pattern),
-                     cli::did_you_mean(pattern, names));
-  }
+  for (const std::size_t i : choose(option, names, gpu_absence())) chosen.push_back(all[i]);
   return chosen;
 }
-
-// Kernels hold these numbers in fp32.
-void require_fp32(const cli::Option& option, double value) {
-  if (std::abs(value) <= largest_finite(Dtype::fp32)) return;
-  throw UsageError(fmt::format("{} {} is more than fp32 holds", option.name, option.text),
-                   fmt::format("the largest value is {:.7g}", largest_finite(Dtype::fp32)));
-}
-
-// The options that state problems, and what they have no say in when a suite does.
-struct ProblemOptions {
-  cli::SizeOptions sizes;
-  cli::MaskOptions masks;
-  const cli::Option &batch, &heads_q, &heads_kv, &head_dim, &head_dim_v, &dtype, &softcap, &scale,
-      &sink_logits, &seed;
-
-  explicit ProblemOptions(cli::Command& command)
-      : sizes(command),
-        masks(command),
-        batch(command.add("batch", "1")),
-        heads_q(command.add("heads_q", "1")),
-        heads_kv(
-            command.add("heads_kv", "", "key and value heads (default: as many as query heads)")),
-        head_dim(command.add("head_dim", "64")),
-        head_dim_v(command.add("head_dim_v", "",
-                               "elements of a value and of an output (default: --head-dim)")),
-        dtype(command.add("dtype", "fp32", "type of the elements: fp64, fp32, bf16 or fp16")),
-        softcap(command.add("softcap")),
-        scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
-        sink_logits(command.add_flag("--sink-logits", std::string(word("sink_logits").meaning))),
-        seed(command.add("seed", "0")) {}
-
-  bool given() const {
-    return sizes.given() || masks.given() || batch.given() || heads_q.given() || heads_kv.given() ||
-           head_dim.given() || head_dim_v.given() || dtype.given() || softcap.given() ||
-           scale.given() || sink_logits.given() || seed.given();
-  }
-
-  std::vector<Case> read() const {
-    constexpr cli::Limits kHeadDim{1, 1 << 16};
-    Sweep sweep;
-    sizes.read(sweep);
-    sweep.windows = masks.windows();
-    sweep.sinks = masks.sinks();
-    sweep.base.anchor = masks.anchor();
-    if (!sweep.base.has_lengths()) {
-      sweep.batch = cli::parse_counts(batch.name, batch.text);
-    } else if (batch.given() && cli::parse_count(batch.name, batch.text) != sweep.base.batch) {
-      throw UsageError(fmt::format("--batch {} contradicts the lengths of {} sequences", batch.text,
-                                   sweep.base.batch),
-                       "leave --batch out, the lengths count the sequences");
-    }
-    sweep.heads_q = cli::parse_counts(heads_q.name, heads_q.text);
-    if (heads_kv.given()) sweep.heads_kv = cli::parse_counts(heads_kv.name, heads_kv.text);
-    sweep.head_dim = cli::parse_counts(head_dim.name, head_dim.text, kHeadDim);
-    if (head_dim_v.given()) {
-      sweep.base.head_dim_v = cli::parse_count(head_dim_v.name, head_dim_v.text, kHeadDim);
-    }
-    for (const std::string& type : cli::split(dtype.name, dtype.text)) {
-      sweep.dtypes.push_back(
-          *parse_dtype(cli::parse_choice(dtype.name, type, {"fp64", "fp32", "bf16", "fp16"})));
-    }
-    if (softcap.given()) {
-      sweep.base.softcap = cli::parse_real(softcap.name, softcap.text);
-      if (!(sweep.base.softcap > 0)) {
-        throw UsageError(fmt::format("{} {} is not above 0", softcap.name, softcap.text),
-                         "for no softcap leave the option out");
-      }
-      require_fp32(softcap, sweep.base.softcap);
-    }
-    if (scale.given()) {
-      sweep.base.scale = cli::parse_real(scale.name, scale.text);
-      require_fp32(scale, *sweep.base.scale);
-    }
-    sweep.base.sink_logits = sink_logits.given();
-    sweep.base.seed = cli::parse_seed(seed.name, seed.text);
-    std::vector<Case> cases;
-    for (const Problem& problem : expand(sweep)) cases.push_back({"", problem});
-    return cases;
-  }
-};
 
 }  // namespace
 
@@ -286,7 +238,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
       app, "verify", "compare kernels with the reference, element by element",
       "swa verify --W 100 --nq 96 --nk 600");
-  const auto problem = std::make_shared<ProblemOptions>(*command);
+  const auto problem = std::make_shared<cli::ProblemOptions>(*command);
   const cli::Option& suite = command->add_other(
       "--suite", "", "a named list of problems instead: chapter (the default with no problem)");
   const cli::Option& kernel = command->add("kernel", "*");

@@ -21,6 +21,16 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::size_t done, const std::string& next) {
+  const std::lock_guard lock(guard_);
+  show(done, next);
+}
+
+void Progress::finish_one(const std::string& what) {
+  const std::lock_guard lock(guard_);
+  show(++finished_, what);
+}
+
+void Progress::show(std::size_t done, const std::string& text) {
   if (!on_terminal_) return;
   const Clock::time_point now = Clock::now();
   const std::chrono::duration<double> elapsed = now - begin_, since_shown = now - last_;
@@ -34,7 +44,7 @@ void Progress::update(std::size_t done, const std::string& next) {
     eta = fmt::format("{}:{:02}", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
   }
   const std::string line =
-      fmt::format("{}{} {}/{}  ETA {}  {}", kEraseLine, what_, done, total_, eta, next);
+      fmt::format("{}{} {}/{}  ETA {}  {}", kEraseLine, what_, done, total_, eta, text);
   std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }

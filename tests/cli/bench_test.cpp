@@ -1,0 +1,151 @@
+// swa bench: what its records say, and that they agree with one another. No time is judged here.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "process.hpp"
+
+using namespace swa::test;
+using nlohmann::json;
+using std::string;
+
+namespace {
+
+json report_of(const string& line) {
+  const Finished run = run_swa(line + " --format json");
+  INFO("swa ", line);
+  INFO("stderr: ", run.err);
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  return json::parse(run.out);
+}
+
+}  // namespace
+
+TEST_CASE("bench times every kernel on every problem and number of threads") {
+  const json report = report_of("bench --nq 100,130 --W 20 --threads 1,2 --rounds 2");
+  CHECK(report["schema"] == "swa.bench/1");
+  CHECK(report["summary"]["interrupted"] == false);
+  CHECK(report["summary"]["peak_rss_bytes"] > 1e6);
+  std::set<string> seen;
+  for (const json& r : report["records"]) {
+    CAPTURE(r.dump());
+    seen.insert(r["kernel"].get<string>() + " " + r["n_q"].dump() + " " + r["threads"].dump());
+    CHECK(r["rounds"] == 2);
+    CHECK(r["nonfinite"] == 0);
+    const double seconds = r["seconds"], useful = r["useful_flops"], issued = r["issued_flops"];
+    CHECK(r["seconds_min"] > 0);
+    CHECK(r["seconds_min"] <= seconds);
+    CHECK(r["seconds_iqr"] >= 0);
+    CHECK(r["useful_flops_per_s"].get<double>() == doctest::Approx(useful / seconds));
+    CHECK(r["issued_flops_per_s"].get<double>() == doctest::Approx(issued / seconds));
+    CHECK(r["share_of_roof"].get<double>() ==
+          doctest::Approx(useful / seconds / r["roof_flops_per_s"].get<double>()));
+    CHECK(r["roof_dtype"] == (r["kernel"] == "cpu-tiled" ? "fp32" : "fp64"));
+    CHECK(r["roof_shape"].size() == 3);
+    CHECK(r["repro"].get<string>().starts_with("swa bench --"));
+  }
+  CHECK(seen.size() == 3 * 2 * 2);
+  CHECK(report["records"].size() == seen.size());
+}
+
+TEST_CASE("bench counts the work of each kernel exactly") {
+  // 130 rows of up to 20 keys: 1 + ... + 19 = 190, then 111 rows of 20. head_dim 8, 2 heads.
+  const double visible = 190 + 111 * 20;
+  const json report =
+      report_of("bench --nq 130 --W 20 --head-dim 8 --heads 2 --rounds 1 --BM 64 --BN 32");
+  REQUIRE(report["records"].size() == 3);
+  for (const json& r : report["records"]) {
+    CAPTURE(r.dump());
+    CHECK(r["useful_flops"] == 2 * 2 * (8 + 8) * visible);
+    if (r["kernel"] == "cpu-tiled") {
+      // Rows [0, 64) meet keys [0, 64), [64, 128) meet [32, 128), [128, 130) meet [96, 130).
+      CHECK(r["issued_pairs"] == 64 * 64 + 64 * 96 + 2 * 34);
+      CHECK(r["issued_flops"] == 2 * 2 * (8 + 8) * (64 * 64 + 64 * 96 + 2 * 34));
+    } else if (r["kernel"] == "oracle-band") {
+      // The same rows meet [0, 64), [45, 128) and [109, 130).
+      CHECK(r["issued_pairs"] == 64 * 64 + 64 * 83 + 2 * 21);
+      CHECK(r["issued_flops"] == 2 * 2 * (8 + 8 + 8) * (64 * 64 + 64 * 83 + 2 * 21));
+    } else {
+      CHECK(r["issued_pairs"] == visible);
+    }
+  }
+}
+
+TEST_CASE("bench runs one round whatever it takes, and none after its time") {
+  const json report = report_of("bench --nq 64 --rounds 1000000 --max-seconds 1e-9");
+  for (const json& r : report["records"]) CHECK(r["rounds"] == 1);
+}
+
+TEST_CASE("bench repeats a record's problem from its repro line") {
+  const json record = report_of(
+      "bench --nq 40 --nk 50 --W 9 --sinks 2 --dtype fp64 --heads 2 --kv-heads 1 --rounds 1 "
+      "--threads 1 --BM 8 --BN 16 --kernel cpu-* --seed 4 --sink-logits --max-seconds 3")["records"]
+                                                                                         [0];
+  const string line = record["repro"];
+  CAPTURE(line);
+  const json again = report_of(line)["records"][0];
+  for (const auto& [key, value] : record.items()) {
+    CAPTURE(key);
+    if (key.starts_with("seconds") || key.ends_with("per_s") || key == "share_of_roof" ||
+        key == "roof_shape") {
+      continue;  // measured
+    }
+    CHECK(again[key] == value);
+  }
+  CHECK(record["roof_dtype"] == "fp64");
+}
+
+TEST_CASE("bench shows its table and its memory to people") {
+  const Finished run = run_swa("bench --nq 64 --rounds 1 --kernel oracle-*");
+  CHECK(run.status == 0);
+  CHECK(contains(run.out, "oracle-band"));
+  CHECK(contains(run.out, "oracle-dense"));
+  CHECK_FALSE(contains(run.out, "cpu-tiled"));
+  CHECK(contains(run.out, "peak memory of the process: "));
+}
+
+TEST_CASE("the band oracle needs memory for its tensors and its blocks and no more") {
+  const double n = 131072, d = 16;
+  const json report = report_of(
+      "bench --nq 131072 --W 1024 --head-dim 16 --kernel oracle-band --rounds 1 --threads 2");
+  // q, k, v, out and weight |v|, outputs that were poisoned, and a few numbers a row. A block of
+  // rows against all keys would be 64 MiB a thread.
+  const double tensors = 8 * n * (6 * d + 8);
+  const double peak = report["summary"]["peak_rss_bytes"];
+  CHECK(report["records"][0]["nonfinite"] == 0);
+  if (!kSanitized) CHECK(peak < tensors + 32.0 * 1024 * 1024);
+  CHECK(peak > 8 * n * 5 * d);  // what it holds at least: the figure is no other process's
+}
+
+TEST_CASE("bench refuses what it cannot time") {
+  struct Row {
+    string line;
+    int status;
+    string part;
+  };
+  const std::vector<Row> rows{
+      {"bench", 2, "no size"},
+      {"bench --nq 8 --kernel cpu-nothing", 2, "cpu-nothing"},
+      {"bench --nq 8 --kernel sm90-*", 3, "CPU kernels only"},
+      {"bench --nq 8 --rounds 0", 2, "--rounds 0"},
+      {"bench --nq 8 --rounds 1,2", 2, "--rounds 1,2"},
+      {"bench --nq 8 --threads 0", 2, "--threads 0"},
+      {"bench --nq 8 --threads 5000", 2, "--threads 5000"},
+      {"bench --nq 8 --max-seconds 0", 2, "--max-seconds 0"},
+      {"bench --nq 8 --max-seconds x", 2, "--max-seconds x"},
+      {"bench --nq 1Ti --W 128", 3, "GiB"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    const Finished run = run_swa(row.line, {.timeout = 10});
+    INFO("stderr: ", run.err);
+    CHECK(run.status == row.status);
+    CHECK(run.out.empty());
+    CHECK(contains(run.err, row.part));
+    CHECK(lines(run.err).size() == 2);
+  }
+}

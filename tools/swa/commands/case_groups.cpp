@@ -1,0 +1,51 @@
+#include "commands/case_groups.hpp"
+
+#include "reference/parallel.hpp"
+
+namespace swa::commands {
+namespace {
+
+constexpr double kManyPairs = 1 << 24;  // some tenths of a second of the dense oracle on a thread
+
+double pairs_of(const Problem& p) {
+  return static_cast<double>(p.batch) * static_cast<double>(p.heads_q) *
+         static_cast<double>(p.n_q) * static_cast<double>(p.n_k);
+}
+
+}  // namespace
+
+std::vector<CaseGroup> group_cases(const std::vector<Case>& cases,
+                                   const std::function<double(const Problem&)>& bytes_of,
+                                   double spare_bytes, Index threads) {
+  std::vector<CaseGroup> groups;
+  bool open = false;  // the last group takes further cases
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Problem& p = cases[i].problem;
+    const bool shares =
+        pairs_of(p) < kManyPairs && bytes_of(p) * static_cast<double>(threads) <= spare_bytes;
+    if (!shares || !open) groups.push_back({i, i});
+    groups.back().end = i + 1;
+    open = shares;
+  }
+  return groups;
+}
+
+bool run_groups(const std::vector<CaseGroup>& groups,
+                const std::function<void(std::size_t)>& body) {
+  try {
+    for (const CaseGroup& group : groups) {
+      if (stop_requested()) return false;
+      if (group.size() == 1) {
+        body(group.begin);
+      } else {
+        parallel_for(static_cast<Index>(group.size()),
+                     [&](Index i) { body(group.begin + static_cast<std::size_t>(i)); });
+      }
+    }
+  } catch (const Stopped&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace swa::commands
