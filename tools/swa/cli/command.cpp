@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/values.hpp"
+#include "error.hpp"
 #include "problem/words.hpp"
 
 namespace swa::cli {
@@ -18,7 +19,7 @@ Command::Command(CLI::App& app, const std::string& name, const std::string& summ
     : app_(*app.add_subcommand(name, summary)) {
   app_.footer("Example:\n  " + example);
   app_.set_help_flag("-h,--help", "print this help");
-  format_ = &add_other("--format", "text", std::string(report::format_names()));
+  format_ = &add_other("--format", "text", report::format_names());
 }
 
 const Option& Command::keep(const std::string& name, const std::string& usual) {
@@ -65,10 +66,26 @@ const Option& Command::add_positional(const std::string& name, const std::string
   return option;
 }
 
+void Command::judge(report::Verdicts verdicts) {
+  verdicts_ = std::move(verdicts);
+  format_->handle->description(report::format_names(true));
+}
+
 report::Format Command::format() const {
-  const std::string word =
-      parse_choice(format_->name, format_->text, {"text", "json", "jsonl", "csv", "md"});
-  return *report::parse_format(word);
+  const bool judges = !verdicts_.key.empty();
+  if (format_->text == "junit" && !judges) {
+    throw UsageError(
+        fmt::format("--format junit needs verdicts, and {} gives none", app_.get_name()),
+        fmt::format("choose from {}", report::format_names()));
+  }
+  return *report::parse_format(
+      parse_choice(format_->name, format_->text, report::format_words(judges)));
+}
+
+Outcome Command::run() const {
+  Outcome outcome = run_();
+  outcome.report.verdicts = verdicts_;
+  return outcome;
 }
 
 }  // namespace swa::cli

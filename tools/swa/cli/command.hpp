@@ -50,12 +50,15 @@ class Command {
   const Option& add_flag(const std::string& name, const std::string& meaning);
   const Option& add_positional(const std::string& name, const std::string& meaning);
 
+  // Says how the records' verdicts read, which makes --format junit available.
+  void judge(report::Verdicts verdicts);
+
   // Called once the options were read.
   void on_run(std::function<Outcome()> run) { run_ = std::move(run); }
 
   CLI::App& app() const { return app_; }
   report::Format format() const;
-  Outcome run() const { return run_(); }
+  Outcome run() const;
 
  private:
   const Option& keep(const std::string& name, const std::string& usual);
@@ -63,6 +66,7 @@ class Command {
   CLI::App& app_;
   std::vector<std::unique_ptr<Option>> options_;  // CLI11 keeps references to their texts
   const Option* format_ = nullptr;
+  report::Verdicts verdicts_;
   std::function<Outcome()> run_;
 };
 
