@@ -85,7 +85,6 @@ TEST_CASE("junit of trap-demo has a suite for each trap") {
 }
 
 TEST_CASE("junit of reproduce skips what waits and names the figure that differs") {
-  CHECK(check_against_json("reproduce --check").all("failure").empty());
   const DataCopy data;
   data.replace("chapter/figures.tsv", "kv-budget\tmistral-7b-v0.1 8192 L/G\t32/0",
                "kv-budget\tmistral-7b-v0.1 8192 L/G\t31/1");

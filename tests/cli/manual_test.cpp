@@ -29,7 +29,7 @@ std::vector<string> pages() {
 
 // The options that a help text lists, read from the text alone.
 std::vector<string> options_of_help(const string& help) {
-  static const std::regex kRow("^  (-[^ ]+) .*");
+  static const std::regex kRow("^  (-[^ =]+)[ =].*");
   static const std::regex kName("[^,]+");
   std::vector<string> names;
   for (const string& line : lines(help)) {
