@@ -1,5 +1,5 @@
 # Makes the Debian package and looks into it.
-#   cmake -D BUILD=… -D CPACK=… -P deb_test.cmake
+#   cmake -D BUILD=… -D CPACK=… -D VERSION=… -P deb_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
 find_program(dpkg_deb dpkg-deb)
@@ -23,7 +23,7 @@ execute_process(COMMAND ${dpkg_deb} --field ${packages} OUTPUT_VARIABLE fields
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${dpkg_deb} --contents ${packages} OUTPUT_VARIABLE contents
   COMMAND_ERROR_IS_FATAL ANY)
-foreach(field "Package: swa\n" "Version: 0.1.0\n" "Maintainer: swa developers <swa@localhost>\n"
+foreach(field "Package: swa\n" "Version: ${VERSION}\n" "Maintainer: swa developers <swa@localhost>\n"
     "Depends: libc6")
   string(FIND "${fields}" "${field}" at)
   if(at EQUAL -1)
