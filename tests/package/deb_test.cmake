@@ -23,7 +23,8 @@ execute_process(COMMAND ${dpkg_deb} --field ${packages} OUTPUT_VARIABLE fields
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${dpkg_deb} --contents ${packages} OUTPUT_VARIABLE contents
   COMMAND_ERROR_IS_FATAL ANY)
-foreach(field "Package: swa\n" "Version: ${VERSION}\n" "Maintainer: swa developers <swa@localhost>\n"
+foreach(field "Package: swa\n" "Version: ${VERSION}\n"
+    "Maintainer: swa developers <swa@localhost>\n"
     "Depends: libc6")
   string(FIND "${fields}" "${field}" at)
   if(at EQUAL -1)
@@ -42,7 +43,8 @@ if(contents MATCHES "\\.hpp|\\.a\n")
   message(FATAL_ERROR "the program's package holds parts of the library:\n${contents}")
 endif()
 
-execute_process(COMMAND ${dpkg_deb} --extract ${packages} ${scratch}/tree COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${dpkg_deb} --extract ${packages} ${scratch}/tree
+  COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${scratch}/tree/usr/bin/swa kv-budget --model gemma2-27b
   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(REMOVE_RECURSE ${scratch})
