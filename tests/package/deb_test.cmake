@@ -33,7 +33,7 @@ foreach(field "Package: swa\n" "Version: ${VERSION}\n"
 endforeach()
 foreach(path /usr/bin/swa /usr/share/swa/models/chapter.toml /usr/share/man/man1/swa.1.gz
     /usr/share/man/man1/swa-verify.1.gz /usr/share/bash-completion/completions/swa
-    /usr/share/zsh/site-functions/_swa)
+    /usr/share/zsh/vendor-completions/_swa)
   string(FIND "${contents}" ".${path}\n" at)
   if(at EQUAL -1)
     message(FATAL_ERROR "no ${path} in\n${contents}")
