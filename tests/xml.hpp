@@ -54,7 +54,8 @@ class XmlReader {
 
   Element document() {
     for (const char c : text_) {
-      if (static_cast<unsigned char>(c) < 0x20 && c != '\n') fail("a control character");
+      if (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t')
+        fail("a control character");
     }
     expect("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     Element root = element();
@@ -95,17 +96,30 @@ class XmlReader {
     if (c != '&') return {c};
     static const std::map<std::string, std::string> kEntities{
         {"amp", "&"}, {"lt", "<"}, {"gt", ">"}, {"quot", "\""}};
+    if (next_is("#")) return numbered();
     const std::string entity = name();
     expect(";");
     if (!kEntities.contains(entity)) fail("the entity " + entity);
     return kEntities.at(entity);
   }
 
+  // A character below 0x80 by its number, as line ends and tabs of an attribute are written.
+  std::string numbered() {
+    expect("#");
+    const int code = std::stoi(name());
+    expect(";");
+    if (code != '\n' && code != '\t' && code != '\r') fail("a number for a character");
+    return {static_cast<char>(code)};
+  }
+
   void attribute(Element& element) {
     const std::string key = name();
     expect("=\"");
     std::string value;
-    while (!next_is("\"")) value += character();
+    while (!next_is("\"")) {
+      if (next_is("\n") || next_is("\t")) fail("a bare line end or tab in a value");
+      value += character();
+    }
     expect("\"");
     if (key == "id" && !ids_.insert(value).second) fail("the id " + value + " again");
     if (!element.attributes.emplace(key, value).second) fail(key + " again");

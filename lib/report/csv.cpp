@@ -19,18 +19,13 @@ std::string quoted(std::string_view text) {
   return result + '"';
 }
 
+bool is_text(const Value& value) {
+  return std::holds_alternative<std::string>(value) || std::holds_alternative<Numbers>(value) ||
+         std::holds_alternative<Words>(value);
+}
+
 std::string cell(const Value& value) {
-  return std::visit(
-      Overloaded{
-          [](std::monostate) { return std::string(); },
-          [](bool yes) { return std::string(yes ? "true" : "false"); },
-          [](std::int64_t n) { return fmt::format("{}", n); },
-          [](double x) { return exact(x); },
-          [](const std::string& word) { return quoted(word); },
-          [](const Numbers& list) { return quoted(fmt::format("{}", fmt::join(list, " "))); },
-          [](const Words& list) { return quoted(fmt::format("{}", fmt::join(list, " "))); },
-      },
-      value);
+  return is_text(value) ? quoted(plain(value)) : plain(value);
 }
 
 void write_line(const std::vector<std::string>& cells, std::string& out) {
@@ -40,6 +35,18 @@ void write_line(const std::vector<std::string>& cells, std::string& out) {
 }
 
 }  // namespace
+
+std::string plain(const Value& value) {
+  return std::visit(Overloaded{
+                        [](std::monostate) { return std::string(); },
+                        [](bool yes) { return std::string(yes ? "true" : "false"); },
+                        [](std::int64_t n) { return fmt::format("{}", n); },
+                        [](double x) { return exact(x); },
+                        [](const std::string& word) { return word; },
+                        [](const auto& list) { return fmt::format("{}", fmt::join(list, " ")); },
+                    },
+                    value);
+}
 
 void write_csv(const Report& report, std::string& out) {
   std::vector<std::string> header;

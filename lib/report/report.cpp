@@ -71,7 +71,7 @@ struct FormatName {
 constexpr std::array kFormats = {
     FormatName{"text", Format::text},   FormatName{"json", Format::json},
     FormatName{"jsonl", Format::jsonl}, FormatName{"csv", Format::csv},
-    FormatName{"md", Format::md},
+    FormatName{"md", Format::md},       FormatName{"junit", Format::junit},
 };
 
 }  // namespace
@@ -155,8 +155,17 @@ std::optional<Format> parse_format(std::string_view word) {
   return std::nullopt;
 }
 
-std::string_view format_names() {
-  return "text, json, jsonl, csv or md";
+std::vector<std::string> format_words(bool with_verdicts) {
+  std::vector<std::string> words;
+  for (const FormatName& name : kFormats) {
+    if (with_verdicts || name.format != Format::junit) words.emplace_back(name.word);
+  }
+  return words;
+}
+
+std::string format_names(bool with_verdicts) {
+  const std::vector<std::string> words = format_words(with_verdicts);
+  return fmt::format("{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back());
 }
 
 void write(const Report& report, Format format, std::ostream& out) {
@@ -185,6 +194,9 @@ void write(const Report& report, Format format, std::ostream& out) {
       break;
     case Format::md:
       write_markdown(report, written);
+      break;
+    case Format::junit:
+      write_junit(report, written);
       break;
   }
   out.write(written.data(), static_cast<std::streamsize>(written.size()));

@@ -1,5 +1,5 @@
 // Results once, writers many. A Report is what a command found; the writers turn it into text,
-// json, jsonl, csv or md. This room knows nothing of attention.
+// json, jsonl, csv, md or junit. This room knows nothing of attention.
 #pragma once
 
 #include <cstdint>
@@ -69,6 +69,17 @@ struct Lines {
   std::vector<std::string> lines;
 };
 
+// How a CI system is to read a report: the column that judges each record, and what its words mean.
+struct Verdicts {
+  std::string key;                 // of that column; empty: nothing was judged
+  std::vector<std::string> names;  // the columns that together name a test case
+  std::string reason;              // the column that says why; may be empty
+  // Words of the column. Any other one is a failure, so that a word forgotten here never passes.
+  std::vector<std::string> passed = {};
+  std::vector<std::string> skipped = {};
+  std::vector<std::string> broken = {};  // no answer came: an error
+};
+
 struct Report {
   std::string schema;                                  // such as "swa.tile-map/1"
   std::vector<std::string> argv;                       // without the program's name
@@ -76,11 +87,14 @@ struct Report {
   std::string device;                                  // empty: null
   std::vector<std::pair<std::string, Value>> summary;  // JSON object "summary"; not shown in text
   std::vector<std::variant<Lines, Table>> blocks;      // in the order in which people read them
+  Verdicts verdicts = {};                              // for junit alone
 };
 
-enum class Format : std::uint8_t { text, json, jsonl, csv, md };
+enum class Format : std::uint8_t { text, json, jsonl, csv, md, junit };
 std::optional<Format> parse_format(std::string_view word);
-std::string_view format_names();  // "text, json, jsonl, csv or md"
+// The formats of a report without verdicts, or of one with: only the latter has junit.
+std::vector<std::string> format_words(bool with_verdicts = false);
+std::string format_names(bool with_verdicts = false);  // "text, json, jsonl, csv or md"
 
 // json: one object {schema, tool: {name, version}, device, argv, records: [...], summary}: a record
 //       for each row of each table, in order.
@@ -90,8 +104,13 @@ std::string_view format_names();  // "text, json, jsonl, csv or md"
 //      full precision, null as an empty cell, the empty string as "", lists joined by spaces.
 // md: tables as Markdown, lines in a fenced block.
 // text: aligned columns, numbers to the right; lines as they are.
+// junit: JUnit's XML as CI systems read it: a test suite for each table, a test case for each
+// record
+//       with a verdict. A case that did not pass carries its record. Code points that XML 1.0
+//       cannot hold become U+FFFD.
 // Tables with machine columns only are left out of text and md.
-// Throws std::logic_error, before anything is written, if a row is not as long as its columns, and
+// Throws std::logic_error, before anything is written, if a row is not as long as its columns
+// or junit is asked of a report without verdicts, and
 // fmt::format_error if a column's format does not fit its numbers.
 void write(const Report& report, Format format, std::ostream& out);
 

@@ -16,6 +16,7 @@ void write_json(const Report& report, std::string& out);
 void write_jsonl(const Report& report, std::string& out);
 void write_csv(const Report& report, std::string& out);
 void write_markdown(const Report& report, std::string& out);
+void write_junit(const Report& report, std::string& out);
 
 // For std::visit.
 template <typename... Ts>
@@ -26,6 +27,10 @@ template <typename... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
 std::vector<const Table*> tables(const Report& report);
+
+// A value as a cell of CSV before it is quoted: numbers in full, lists joined by blanks, null
+// empty.
+std::string plain(const Value& value);
 
 // Shortest digits that read back as the same double; nan (of either sign), inf or -inf.
 std::string exact(double x);

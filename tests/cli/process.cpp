@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -170,6 +171,17 @@ Finished run(const std::string& program, const Words& arguments, const Setup& se
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
   return result;
+}
+
+std::string tool_or_skip(const std::string& name) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = folder + '/' + name;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  std::printf("swa test skipped: %s is not installed\n", name.c_str());
+  return {};
 }
 
 Words words(const std::string& line) {

@@ -46,6 +46,10 @@ struct Finished {
 // Throws std::runtime_error where the program cannot be started.
 Finished run(const std::string& program, const Words& arguments, const Setup& setup = {});
 
+// The path of a tool of this machine. Where it is not installed, says so in the words by which
+// CTest counts a test as skipped, and returns "".
+std::string tool_or_skip(const std::string& name);
+
 // A command line cut at blanks; '' is an empty argument, and a leading "swa" is dropped.
 Words words(const std::string& line);
 

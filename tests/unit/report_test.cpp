@@ -110,10 +110,13 @@ TEST_CASE("format names are read back and nothing else") {
   CHECK(parse_format("jsonl") == Format::jsonl);
   CHECK(parse_format("csv") == Format::csv);
   CHECK(parse_format("md") == Format::md);
+  CHECK(parse_format("junit") == Format::junit);
   for (const char* word : {"", "JSON", "text ", "yaml", "markdown"}) {
     CHECK_FALSE(parse_format(word).has_value());
   }
   CHECK(format_names() == "text, json, jsonl, csv or md");
+  CHECK(format_names(true) == "text, json, jsonl, csv, md or junit");
+  CHECK(format_words().size() + 1 == format_words(true).size());
 }
 
 TEST_CASE("text of a small report") {

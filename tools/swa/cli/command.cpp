@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cli/values.hpp"
+#include "error.hpp"
 #include "problem/words.hpp"
 
 namespace swa::cli {
@@ -24,7 +25,7 @@ Command::Command(CLI::App& app, const std::string& name, const std::string& summ
     : app_(*app.add_subcommand(name, summary)) {
   app_.footer("Example:\n  " + example);
   app_.set_help_flag("-h,--help", "print this help");
-  format_ = &add_other("--format", "text", std::string(report::format_names()));
+  format_ = &add_other("--format", "text", report::format_names());
   export_ = &add_other("--export", "", kExport + export_kinds(false));
 }
 
@@ -88,10 +89,26 @@ bool Command::wants_figure() const {
                      [](const ExportFile& file) { return file.is_figure(); });
 }
 
+void Command::judge(report::Verdicts verdicts) {
+  verdicts_ = std::move(verdicts);
+  format_->handle->description(report::format_names(true));
+}
+
 report::Format Command::format() const {
-  const std::string word =
-      parse_choice(format_->name, format_->text, {"text", "json", "jsonl", "csv", "md"});
-  return *report::parse_format(word);
+  const bool judges = !verdicts_.key.empty();
+  if (format_->text == "junit" && !judges) {
+    throw UsageError(
+        fmt::format("--format junit needs verdicts, and {} gives none", app_.get_name()),
+        fmt::format("choose from {}", report::format_names()));
+  }
+  return *report::parse_format(
+      parse_choice(format_->name, format_->text, report::format_words(judges)));
+}
+
+Outcome Command::run() const {
+  Outcome outcome = run_();
+  outcome.report.verdicts = verdicts_;
+  return outcome;
 }
 
 }  // namespace swa::cli

@@ -56,6 +56,8 @@ class Command {
   // wants_figure().
   void add_figure(const std::string& meaning);
   bool wants_figure() const;
+  // Says how the records' verdicts read, which makes --format junit available.
+  void judge(report::Verdicts verdicts);
 
   // Called once the options were read.
   void on_run(std::function<Outcome()> run) { run_ = std::move(run); }
@@ -63,7 +65,7 @@ class Command {
   CLI::App& app() const { return app_; }
   report::Format format() const;
   std::vector<ExportFile> exports() const;
-  Outcome run() const { return run_(); }
+  Outcome run() const;
 
  private:
   const Option& keep(const std::string& name, const std::string& usual);
@@ -73,6 +75,7 @@ class Command {
   const Option* format_ = nullptr;
   const Option* export_ = nullptr;
   bool has_figure_ = false;
+  report::Verdicts verdicts_;
   std::function<Outcome()> run_;
 };
 

@@ -1,11 +1,19 @@
 #include "cli/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <ostream>
 
+#include "cli/about.hpp"
+#include "cli/choices.hpp"
+#include "cli/completion.hpp"
+#include "cli/manual.hpp"
+#include "cli/option_table.hpp"
+#include "cli/questions.hpp"
 #include "cli/suggest.hpp"
+#include "cli/values.hpp"
 #include "cli/word_check.hpp"
 #include "commands/commands.hpp"
 #include "error.hpp"
@@ -17,7 +25,21 @@ Program::Program()
           "swa: what a sliding window does to attention kernels and KV caches, in numbers",
           "swa")) {
   app_->set_help_flag("-h,--help", "print this help");
-  app_->set_version_flag("--version", "swa " SWA_VERSION);
+  // Read by cli/questions.cpp; they stand here for the help, completion and the manual.
+  const auto add_flag = [&](const char* name, const std::string& meaning) {
+    app_->add_flag(name, meaning);
+  };
+  const auto add_option = [&](const char* name, const std::string& meaning) {
+    app_->add_option_function<std::string>(
+            name, [](const std::string&) {}, meaning)
+        ->type_name("");
+  };
+  add_flag("--version", "print the version, and what this binary was built from");
+  add_flag("--devices", "list the GPUs that kernels could run on");
+  add_option("--format", "of --version and --devices: " + report::format_names());
+  add_option("--completion", "print a script that completes swa in a shell: bash or zsh");
+  add_option("--manual", "print the manual page of swa, or of a command, for man");
+  add_option("--words", fmt::format("list words, a line each: {}", fmt::join(word_kinds(), ", ")));
   app_->require_subcommand(0, 1);
   app_->footer(
       "Every command has its own --help with an example. Exit status: 0 yes, 1 no, 2 asked\n"
@@ -51,25 +73,44 @@ int Program::dispatch(std::span<char* const> words, std::ostream& out) {
   if (words.empty() || *words.front() == '\0')
     throw UsageError("no command was given", "swa --help lists them");
   const std::string first = words.front();
-  if (first == "--version") {
-    out << "swa " SWA_VERSION "\n";
-    return 0;
-  }
-  if (first == "help" && words.size() > 1) {
-    out << find(words[1]).app().help("swa");
-    return 0;
-  }
-  if (first == "help" || first == "--help" || first == "-h") {
-    out << app_->help();
-    return 0;
-  }
-  if (first.starts_with('-')) {
-    throw UsageError(fmt::format("'{}' stands before the command", first),
-                     "the command comes first, such as swa verify --nq 100; swa --help lists them");
-  }
+  if (first == "help") return help(words.subspan(1), out);
+  if (first.starts_with('-')) return answer(read_question(words), out);
   Command& command = find(first);
   name_ = fmt::format("swa {}", first);
   return run_command(command, words, out);
+}
+
+int Program::help(std::span<char* const> words, std::ostream& out) {
+  if (words.size() > 1) {
+    throw UsageError(fmt::format("unexpected word '{}'", words[1]),
+                     "swa help takes the name of one command");
+  }
+  out << (words.empty() ? app_->help() : find(words[0]).app().help("swa"));
+  return 0;
+}
+
+int Program::answer(const Question& question, std::ostream& out) {
+  const auto print = [&](report::Report report) {
+    report.version = SWA_VERSION;
+    report.argv = {question.option};
+    report::write(report, question.format, out);
+  };
+  const OptionTable table = this->table();
+  if (question.option == "--version") {
+    print(version_report());
+  } else if (question.option == "--devices") {
+    print(devices_report());
+  } else if (question.option == "--completion") {
+    const std::string shell = parse_choice("--completion", question.value, {"bash", "zsh"});
+    out << (shell == "bash" ? bash_completion(table) : zsh_completion(table));
+  } else if (question.option == "--manual") {
+    out << manual_page(table, question.value, SWA_VERSION);
+  } else if (question.option == "--words") {
+    for (const std::string& word : words_of(question.value, table)) out << word << '\n';
+  } else {
+    out << app_->help();
+  }
+  return 0;
 }
 
 int Program::run_command(Command& command, std::span<char* const> words, std::ostream& out) {

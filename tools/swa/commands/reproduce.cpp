@@ -73,6 +73,7 @@ std::unique_ptr<cli::Command> reproduce(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
       app, "reproduce", "every table of the chapter, beside what the chapter printed",
       "swa reproduce --check");
+  command->judge({"verdict", {"table", "row"}, "ours", {"ok"}, {"waiting"}});
   const cli::Option& check =
       command->add_flag("--check", "exit with status 1 where a figure does not come out");
   command->on_run([&] { return run(check.given()); });

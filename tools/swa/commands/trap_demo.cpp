@@ -373,6 +373,7 @@ cli::Outcome run(const TrapOptions& options) {
 std::unique_ptr<cli::Command> trap_demo(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
       app, "trap-demo", "what the classic mistakes look like, in numbers", "swa trap-demo nan");
+  command->judge({"verdict", {"repro"}, "", {kAsPredicted}});
   const auto options = std::make_shared<TrapOptions>(*command);
   command->on_run([options] { return run(*options); });
   return command;

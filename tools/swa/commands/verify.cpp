@@ -238,6 +238,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
       app, "verify", "compare kernels with the reference, element by element",
       "swa verify --W 100 --nq 96 --nk 600");
+  command->judge({"status", {"case", "repro"}, "reason", {"pass"}, {"unsupported"}, {"error"}});
   const auto problem = std::make_shared<cli::ProblemOptions>(*command);
   const cli::Option& suite = command->add_other(
       "--suite", "", "a named list of problems instead: chapter (the default with no problem)");

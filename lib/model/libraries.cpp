@@ -1,0 +1,12 @@
+#include "model/libraries.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+namespace swa {
+
+std::string toml_version() {
+  return fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH);
+}
+
+}  // namespace swa

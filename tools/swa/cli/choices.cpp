@@ -1,0 +1,112 @@
+#include "cli/choices.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/data.hpp"
+#include "cli/values.hpp"
+#include "kernels/forward.hpp"
+#include "model/model.hpp"
+#include "report/report.hpp"
+#include "tiles/rules.hpp"
+#include "verify/kernel.hpp"
+#include "verify/timed_kernel.hpp"
+
+namespace swa::cli {
+namespace {
+
+using List = std::vector<std::string>;
+
+struct Row {
+  std::string command;  // empty: every command that has the option
+  std::string option;
+  Choices choices;
+};
+
+List rule_words() {
+  List words;
+  for (const Rule rule : kRules) words.emplace_back(name(rule));
+  return words;
+}
+
+List timed_words() {
+  List words;
+  for (const TimedKernel& kernel : timed_kernels({})) words.push_back(kernel.name);
+  return words;
+}
+
+const std::vector<Row>& rows() {
+  static const List kFloats{"fp64", "fp32", "bf16", "fp16"};
+  static const std::vector<Row> kRows{
+      {"", "--anchor", {{"bottom-right", "top-left"}}},
+      {"", "--export", {{}, "", true}},
+      {"bench", "--kernel", {timed_words()}},
+      {"", "--kernel", {{}, "kernels"}},
+      {"", "--model", {{}, "models"}},
+      {"", "--suite", {{}, "suites"}},
+      {"kv-budget", "--dtype", {{"fp32", "bf16", "fp16", "fp8", "fp8_e4m3", "fp8_e5m2"}}},
+      {"tile-map", "--dtype", {{"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}}},
+      {"verify", "--dtype", {kFloats}},
+      {"bench", "--dtype", {kFloats}},
+      {"tile-map", "--rule", {rule_words()}},
+      {"reproduce", "--format", {report::format_words(true)}},
+      {"trap-demo", "--format", {report::format_words(true)}},
+      {"verify", "--format", {report::format_words(true)}},
+      {"", "--format", {report::format_words()}},
+      {"trap-demo", "trap", {{"nan", "off-by-one", "alignment", "rope-slot", "all"}}},
+      {"trap-demo", "--guard", {{"on", "off"}}},
+      {"trap-demo", "--order", {{"forward", "reverse"}}},
+      {"swa", "--completion", {{"bash", "zsh"}}},
+      {"swa", "--manual", {{}, "commands"}},
+      {"swa", "--words", {word_kinds()}},
+  };
+  return kRows;
+}
+
+List models() {
+  List names;
+  for (const Model& model : read_catalogue(data_path("models"))) names.push_back(model.id);
+  return names;
+}
+
+List suites() {
+  List names;
+  for (const auto& entry : std::filesystem::directory_iterator(data_path("cases"))) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+List kernels() {
+  List names;
+  for (const Kernel& kernel : cpu_kernels({})) names.push_back(kernel.name);
+  for (const Kernel& kernel : gpu_kernels()) names.push_back(kernel.name);
+  return names;
+}
+
+}  // namespace
+
+Choices choices(std::string_view command, std::string_view option) {
+  for (const Row& row : rows()) {
+    if ((row.command.empty() || row.command == command) && row.option == option) return row.choices;
+  }
+  return {};
+}
+
+const std::vector<std::string>& word_kinds() {
+  static const List kKinds{"commands", "models", "suites", "kernels"};
+  return kKinds;
+}
+
+std::vector<std::string> words_of(std::string_view kind, const OptionTable& table) {
+  const std::string word = parse_choice("--words", kind, word_kinds());
+  if (word == "models") return models();
+  if (word == "suites") return suites();
+  if (word == "kernels") return kernels();
+  List names;
+  for (const CommandRow& command : table.commands) names.push_back(command.name);
+  return names;
+}
+
+}  // namespace swa::cli
