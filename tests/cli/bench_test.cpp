@@ -52,6 +52,18 @@ TEST_CASE("bench times every kernel on every problem and number of threads") {
   CHECK(report["records"].size() == seen.size());
 }
 
+TEST_CASE("bench counts a padded batch by its sequences") {
+  // Causal: 5 rows see 15 pairs, 20 rows 210. Padding is neither work nor an output.
+  const json report = report_of(
+      "bench --nq 20 --lengths-q 5,20 --head-dim 8 --head-dim-v 4 "
+      "--rounds 1");
+  REQUIRE(report["records"].size() == 3);
+  for (const json& r : report["records"]) {
+    CHECK(r["useful_flops"] == 2 * (8 + 4) * (15 + 210));
+    CHECK(r["nonfinite"] == 0);
+  }
+}
+
 TEST_CASE("bench counts the work of each kernel exactly") {
   // 130 rows of up to 20 keys: 1 + ... + 19 = 190, then 111 rows of 20. head_dim 8, 2 heads.
   const double visible = 190 + 111 * 20;
