@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -37,6 +38,8 @@ struct Convention {
   Rows rows;
   // Whether the system has a causal flag besides its numbers, which --no-causal then clears.
   bool causal_flag;
+  bool decode_only;           // one query
+  bool needs_two_bounds;      // no side may be open
   std::string_view no_bound;  // how it spells a side without bound
   // fmt pattern: {0} and {1} are the numbers, {causal} and {anchor} the system's words for them.
   std::string_view call;
@@ -48,56 +51,58 @@ struct Convention {
 // TensorRT-LLM fmha_v2/fmha/mask.h; CUTLASS example 93; gpt-oss triton/attention.py; Hugging Face
 // issues 29623 and 39408; llama.cpp's llama-hparams.h.
 constexpr std::array kConventions{
-    Convention{"fa", "FlashAttention 2 and 3, PyTorch varlen_attn", Form::sides, Rows::bottom_right,
-               true, "-1", "causal={causal}, window_size=({0}, {1})"},
-    Convention{"fa4", "FlashAttention 4 (cute)", Form::sides, Rows::bottom_right, true, "None",
-               "causal={causal}, window_size=({0}, {1})"},
-    Convention{"te", "Transformer Engine", Form::sides, Rows::argument, false, "-1",
+    Convention{"fa", "FlashAttention 2 and 3", Form::sides, Rows::bottom_right, true, false, false,
+               "-1", "causal={causal}, window_size=({0}, {1})"},
+    Convention{"fa4", "FlashAttention 4 (cute)", Form::sides, Rows::bottom_right, true, false,
+               false, "None", "causal={causal}, window_size=({0}, {1})"},
+    Convention{"torch", "PyTorch varlen_attn", Form::sides, Rows::bottom_right, false, false, false,
+               "-1", "window_size=({0}, {1})"},
+    Convention{"te", "Transformer Engine", Form::sides, Rows::argument, false, false, false, "-1",
                "window_size=({0}, {1}), mask type aligned {anchor}"},
-    Convention{"jax", "JAX Splash LocalMask", Form::sides, Rows::by_position, false, "None",
-               "window_size=({0}, {1})"},
-    Convention{"flashinfer", "FlashInfer", Form::keys_before, Rows::bottom_right, true, "-1",
-               "causal={causal}, window_left={0}"},
-    Convention{"sglang", "SGLang", Form::keys_before, Rows::by_position, false, "-1",
+    Convention{"jax", "JAX Splash LocalMask", Form::sides, Rows::by_position, false, false, false,
+               "None", "window_size=({0}, {1})"},
+    Convention{"flashinfer", "FlashInfer", Form::keys_before, Rows::bottom_right, true, false,
+               false, "-1", "causal={causal}, window_left={0}"},
+    Convention{"sglang", "SGLang", Form::keys_before, Rows::by_position, false, false, false, "-1",
                "sliding_window_size={0}"},
-    Convention{"axlearn", "AXLearn", Form::keys_before, Rows::by_position, false, "None",
-               "sliding_window_size={0}"},
-    Convention{"hf", "Hugging Face config.json", Form::keys, Rows::by_position, false, "null",
+    Convention{"axlearn", "AXLearn", Form::keys_before, Rows::by_position, false, false, false,
+               "None", "sliding_window_size={0}"},
+    Convention{"hf", "Hugging Face config.json", Form::keys, Rows::by_position, false, false, false,
+               "null", "sliding_window={0}"},
+    Convention{"vllm", "vLLM config", Form::keys, Rows::by_position, false, false, false, "None",
                "sliding_window={0}"},
-    Convention{"vllm", "vLLM config", Form::keys, Rows::by_position, false, "None",
-               "sliding_window={0}"},
-    Convention{"xformers", "xformers", Form::keys, Rows::bottom_right, false, "",
+    Convention{"xformers", "xformers", Form::keys, Rows::bottom_right, false, false, false, "",
                "LowerTriangularFromBottomRightLocalAttentionMask(_window_size={0})"},
-    Convention{"xformers-local", "xformers", Form::sides, Rows::bottom_right, false, "",
-               "LocalAttentionFromBottomRightMask(window_left={0}, window_right={1})"},
+    Convention{"xformers-local", "xformers", Form::sides, Rows::bottom_right, false, false, true,
+               "", "LocalAttentionFromBottomRightMask(window_left={0}, window_right={1})"},
     Convention{
-        "cudnn", "cuDNN frontend", Form::bounds, Rows::argument, false, "unset",
+        "cudnn", "cuDNN frontend", Form::bounds, Rows::argument, false, false, false, "unset",
         "diagonal_alignment={anchor}, diagonal_band_left_bound={0}, diagonal_band_right_bound={1}"},
-    Convention{"trtllm", "TensorRT-LLM fmha_v2", Form::keys, Rows::by_position, false, "",
-               "sliding_window_size={0}"},
-    Convention{"cutlass", "CUTLASS example 93 (decode)", Form::keys, Rows::bottom_right, false, "",
-               "sliding_window_size={0}"},
-    Convention{"gpt-oss", "gpt-oss Triton", Form::keys, Rows::by_position, false, "",
+    Convention{"trtllm", "TensorRT-LLM fmha_v2", Form::keys, Rows::by_position, false, false, false,
+               "", "sliding_window_size={0}"},
+    Convention{"cutlass", "CUTLASS example 93 (decode)", Form::keys, Rows::bottom_right, false,
+               true, false, "", "sliding_window_size={0}"},
+    Convention{"gpt-oss", "gpt-oss Triton", Form::keys, Rows::by_position, false, false, false, "",
                "BANDWIDTH={0}"},
-    Convention{"ort", "ONNX Runtime GroupQueryAttention", Form::keys, Rows::by_position, false, "",
-               "local_window_size={0}"},
-    Convention{"llama.cpp", "llama.cpp", Form::keys, Rows::by_position, false, "",
+    Convention{"ort", "ONNX Runtime GroupQueryAttention", Form::keys, Rows::by_position, false,
+               false, false, "", "local_window_size={0}"},
+    Convention{"llama.cpp", "llama.cpp", Form::keys, Rows::by_position, false, false, false, "",
                "n_swa={0}, LLAMA_SWA_TYPE_STANDARD"},
-    Convention{"llama.cpp:symmetric", "llama.cpp", Form::diameter, Rows::by_position, false, "",
-               "n_swa={0}, LLAMA_SWA_TYPE_SYMMETRIC"},
-    Convention{"llama.cpp:chunked", "llama.cpp", Form::chunk, Rows::by_position, false, "",
-               "n_swa={0}, LLAMA_SWA_TYPE_CHUNKED"},
-    Convention{"chunked", "Llama 4 config.json", Form::chunk, Rows::by_position, false, "",
-               "attention_chunk_size={0}"},
-    Convention{"modernbert", "ModernBERT config.json", Form::diameter, Rows::by_position, false, "",
-               "local_attention={0}"},
-    Convention{"ck:b", "composable_kernel", Form::sides, Rows::bottom_right, false, "-1",
-               "-mask=b:{0},{1}"},
-    Convention{"ck:t", "composable_kernel", Form::sides, Rows::top_left, false, "-1",
+    Convention{"llama.cpp:symmetric", "llama.cpp", Form::diameter, Rows::by_position, false, false,
+               false, "", "n_swa={0}, LLAMA_SWA_TYPE_SYMMETRIC"},
+    Convention{"llama.cpp:chunked", "llama.cpp", Form::chunk, Rows::by_position, false, false,
+               false, "", "n_swa={0}, LLAMA_SWA_TYPE_CHUNKED"},
+    Convention{"chunked", "Llama 4 config.json", Form::chunk, Rows::by_position, false, false,
+               false, "", "attention_chunk_size={0}"},
+    Convention{"modernbert", "ModernBERT config.json", Form::diameter, Rows::by_position, false,
+               false, false, "", "local_attention={0}"},
+    Convention{"ck:b", "composable_kernel", Form::sides, Rows::bottom_right, false, false, false,
+               "-1", "-mask=b:{0},{1}"},
+    Convention{"ck:t", "composable_kernel", Form::sides, Rows::top_left, false, false, false, "-1",
                "-mask=t:{0},{1}"},
-    Convention{"ck:xb", "composable_kernel", Form::centred, Rows::bottom_right, false, "",
-               "-mask=xb:{0}"},
-    Convention{"ck:xt", "composable_kernel", Form::centred, Rows::top_left, false, "",
+    Convention{"ck:xb", "composable_kernel", Form::centred, Rows::bottom_right, false, false, false,
+               "", "-mask=xb:{0}"},
+    Convention{"ck:xt", "composable_kernel", Form::centred, Rows::top_left, false, false, false, "",
                "-mask=xt:{0}"},
 };
 
@@ -135,6 +140,7 @@ std::optional<Numbers> to_numbers(Form form, const Window& window, bool causal_f
       return Numbers{left.bounded ? left.reach + 1 : -1, number_of(right)};
     case Form::diameter:
       if (!left.bounded || !(left == right)) return std::nullopt;
+      if (left.reach == 0 || left.reach > kMaxIndex / 2) return std::nullopt;  // 0 reads as "off"
       return Numbers{2 * left.reach};
     case Form::centred: {
       if (!left.bounded || !right.bounded) return std::nullopt;
@@ -156,7 +162,6 @@ Index least_number(Form form) {
     case Form::bounds:
       return -1;
     case Form::diameter:
-      return 0;
     case Form::keys:
     case Form::centred:
     case Form::chunk:
@@ -223,17 +228,23 @@ Numbers parse_numbers(const Convention& c, std::string_view text) {
     if (trouble == std::errc::result_out_of_range)
       throw UsageError("a number is too large", remedy);
     if (trouble != std::errc{} || rest != text.data() + end) {
-      throw UsageError("a whole number is missing", remedy);
+      throw UsageError(fmt::format("'{}' is not a whole number",
+                                   text.substr(begin, std::min(end - begin, std::size_t{40}))),
+                       remedy);
     }
     const bool zero_of_bounds = c.form == Form::bounds && numbers.empty() && number == 0;
-    if (number < least_number(c.form) || number > kMaxIndex || zero_of_bounds) {
+    // A count of keys before the query makes one more with its own.
+    if (number < least_number(c.form) || number > kMaxIndex - 1 || zero_of_bounds) {
       throw UsageError(fmt::format("{} has no meaning there", number), remedy);
+    }
+    if (number < 0 && c.needs_two_bounds) {
+      throw UsageError("both sides need a bound there", remedy);
     }
     numbers.push_back(number);
     begin = end + 1;
   }
   if (!is_count_right(c.form, numbers.size())) {
-    throw UsageError(fmt::format("it has {} numbers", numbers.size()), remedy);
+    throw UsageError(fmt::format("the count of numbers, {}, is not right", numbers.size()), remedy);
   }
   return numbers;
 }
@@ -307,56 +318,63 @@ bool is_top_left(const Mask& mask) {
   return mask.q_offset == 0;
 }
 
-std::string why_not(const Convention& c, const Mask& mask) {
-  if (mask.sinks > 0) return "not converted: sink tokens";
-  if (c.rows == Rows::top_left && !is_top_left(mask)) return "it aligns top-left";
-  if (c.rows != Rows::top_left && c.rows != Rows::argument && !is_bottom_right(mask)) {
-    return c.rows == Rows::by_position ? "its calls on a cache align bottom-right"
-                                       : "it aligns bottom-right";
+// The numbers that say the mask to a system, or why there are none.
+struct Said {
+  Numbers numbers;
+  std::string_view reason;  // empty where it can be said
+};
+
+Said said(const Convention& c, const Mask& mask) {
+  const Window& window = mask.window;
+  if (mask.sinks > 0) return {{}, "not converted: sink tokens"};
+  if (c.rows == Rows::top_left && !is_top_left(mask)) return {{}, "it aligns top-left"};
+  if (c.rows == Rows::bottom_right && !is_bottom_right(mask)) return {{}, "it aligns bottom-right"};
+  if (c.rows == Rows::by_position && !is_bottom_right(mask)) {
+    return {{}, "its calls on a cache align bottom-right"};
   }
-  if (c.word == "cutlass" && mask.n_q != 1) return "decode only: one query";
-  const bool chunked = mask.window.kind == Window::Kind::chunked;
-  if (chunked) return "it has no chunks";
+  if (c.decode_only && mask.n_q != 1) return {{}, "decode only: one query"};
+  if (window.kind == Window::Kind::chunked && c.form != Form::chunk) {
+    return {{}, "not converted: chunks"};
+  }
+  const auto numbers = to_numbers(c.form, window, c.causal_flag);
+  if (numbers) {
+    const bool bounded = window.reach_left().bounded && window.reach_right().bounded;
+    if (c.needs_two_bounds && !bounded) return {{}, "both sides need a bound"};
+    return {*numbers, ""};
+  }
   switch (c.form) {
     case Form::chunk:
-      return "the mask has no chunks";
+      return {{}, "the mask has no chunks"};
     case Form::diameter:
-      return "it has the same reach to both sides";
+      return {{}, "it has the same reach to both sides"};
     case Form::centred:
-      return "its window lies around the query";
+      return {{}, "its window lies around the query"};
     default:
-      return mask.window.reach_right() == Side::of(0) ? "leave its window unset"
-                                                      : "it hides later keys";
+      return {
+          {},
+          window.reach_right() == Side::of(0) ? "leave its window unset" : "it hides later keys"};
   }
 }
 
 Phrase phrase(const Convention& c, const Mask& mask) {
-  Phrase result{std::string(c.word), std::string(c.system), {}, {}, {}};
-  const bool rows_fit = c.rows == Rows::argument ||
-                        (c.rows == Rows::top_left ? is_top_left(mask) : is_bottom_right(mask));
-  const bool decode_only = c.word == "cutlass" && mask.n_q != 1;
-  const auto numbers = to_numbers(c.form, mask.window, c.causal_flag);
-  // xformers refuses a negative side.
-  const bool bounded = c.word != "xformers-local" ||
-                       (mask.window.reach_left().bounded && mask.window.reach_right().bounded);
-  if (!numbers || !rows_fit || decode_only || !bounded || mask.sinks > 0) {
-    result.reason = bounded || !numbers ? why_not(c, mask) : "both sides need a bound";
-    return result;
-  }
+  const auto [numbers, reason] = said(c, mask);
+  Phrase result{std::string(c.word), std::string(c.system), {}, {}, std::string(reason)};
+  if (!reason.empty()) return result;
   const bool causal = mask.window.reach_right() == Side::of(0);
   const auto spelled = [&](std::size_t i) {
-    if (i >= numbers->size()) return std::string();
+    if (i >= numbers.size()) return std::string();
     // FlashAttention's causal calls without a window leave both sides open.
-    const bool open = (*numbers)[i] < 0 || (c.causal_flag && causal && (*numbers)[0] < 0);
-    return open ? std::string(c.no_bound) : fmt::format("{}", (*numbers)[i]);
+    const bool open = numbers[i] < 0 || (c.causal_flag && causal && numbers[0] < 0);
+    return open ? std::string(c.no_bound) : fmt::format("{}", numbers[i]);
   };
   result.call = fmt::format(
       fmt::runtime(c.call), spelled(0), spelled(1), fmt::arg("causal", causal ? "True" : "False"),
       fmt::arg("anchor", is_bottom_right(mask) ? "BOTTOM_RIGHT" : "TOP_LEFT"));
-  // The flag is no part of a specification, so a window that needs it cleared has none.
-  if (c.form != Form::keys_before || causal) {
-    result.spec = fmt::format("{}:{}", c.word, fmt::join(*numbers, ","));
-  }
+  // A specification holds neither a flag that was cleared nor an alignment that is asked for.
+  const bool flag_is_cleared = c.form == Form::keys_before && !causal;
+  if (!flag_is_cleared) result.spec = fmt::format("{}:{}", c.word, fmt::join(numbers, ","));
+  const bool alignment_is_asked = c.rows == Rows::argument && !is_top_left(mask);
+  if (alignment_is_asked && is_bottom_right(mask)) result.spec += " --anchor bottom-right";
   return result;
 }
 
@@ -385,10 +403,10 @@ Phrase flex_phrase(const Mask& mask) {
 }
 
 std::string flash_attention_text(const Mask& mask) {
-  const Phrase fa = phrase(kConventions.front(), mask);
+  const Phrase fa = phrase(*convention_of("fa:"), mask);
   if (fa.reason.empty()) return "FlashAttention " + fa.call;
   if (mask.sinks > 0) return "no FlashAttention equivalent: sink tokens";
-  if (mask.window.kind == Window::Kind::chunked) return "no FlashAttention equivalent: chunks";
+  if (mask.window.kind == Window::Kind::chunked) return "not converted to FlashAttention: chunks";
   return "no FlashAttention equivalent: top-left anchor";
 }
 

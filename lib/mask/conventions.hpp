@@ -47,7 +47,7 @@ struct Phrase {
   std::string word;    // of --mask; empty where the system takes code, not numbers
   std::string system;  // "FlashAttention 2 and 3"
   std::string call;    // "causal=True, window_size=(127, 0)"; empty where it cannot be said
-  std::string spec;    // "fa:127,0": parse_mask_spec() reads the same window from it; may be empty
+  std::string spec;    // what follows --mask, "fa:127,0", with an --anchor where it needs one
   std::string reason;  // why it cannot be said; empty where it can
 };
 std::vector<Phrase> phrases(const Mask& mask);

@@ -17,6 +17,7 @@ void cross(std::vector<Problem>& problems, const std::vector<T>& values, Set set
     throw UsageError(fmt::format("the sweep has more than {} problems", kMaxProblems),
                      "shorten a list, or run it in parts");
   }
+  require_size_of_sweep(problems.size() * values.size(), problems.front());
   std::vector<Problem> crossed;
   crossed.reserve(problems.size() * values.size());
   for (const Problem& problem : problems) {
@@ -29,6 +30,14 @@ void cross(std::vector<Problem>& problems, const std::vector<T>& values, Set set
 }
 
 }  // namespace
+
+void require_size_of_sweep(std::size_t problems, const Problem& one) {
+  constexpr std::size_t kMaxLengths = 4'000'000;
+  const std::size_t lengths = one.lengths_q.size() + one.lengths_k.size();
+  if (lengths == 0 || problems <= kMaxLengths / lengths) return;
+  throw UsageError(fmt::format("the sweep has {} problems of {} lengths each", problems, lengths),
+                   "shorten a list, or run it in parts");
+}
 
 std::vector<Problem> expand(const Sweep& s) {
   std::vector<Problem> problems{s.base};

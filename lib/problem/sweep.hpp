@@ -22,6 +22,10 @@ struct Sweep {
 // Each is validated. Throws UsageError where they are more than 100,000.
 std::vector<Problem> expand(const Sweep& sweep);
 
+// Throws UsageError where so many problems with the lengths of this one are more than memory should
+// hold: each has a copy of them.
+void require_size_of_sweep(std::size_t problems, const Problem& one);
+
 // A named problem of a case file.
 struct Case {
   std::string name;

@@ -156,11 +156,15 @@ Index band_oracle_rows(const Problem& p) {
 }
 
 Index band_oracle_keys(const Problem& p) {
-  // A block's keys reach from its first row's left bound to its last row's right bound.
   Index most = 0;
   for (const SharedMask& s : shared_masks(p)) {
-    const KeyRange last{larger(0, s.mask.n_q - kBlockRows), s.mask.n_q};
-    if (!last.empty()) most = larger(most, BlockKeys(s.mask, last).size());
+    const Window& window = s.mask.window;
+    const Side left = window.reach_left(), right = window.reach_right();
+    Index reach = s.mask.n_k;  // of one row
+    if (window.kind == Window::Kind::chunked) reach = window.width;
+    if (left.bounded && right.bounded) reach = left.reach + 1 + right.reach;
+    const Index rows = smaller(s.mask.n_q, kBlockRows);
+    most = larger(most, smaller(s.mask.n_k, s.mask.sinks + reach + rows - 1));
   }
   return most;
 }

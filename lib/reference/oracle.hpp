@@ -48,7 +48,7 @@ Oracle band_oracle(const Problem& problem, const Inputs& inputs);
 Oracle oracle(const Problem& problem, const Inputs& inputs);
 
 // The pairs whose scores band_oracle() computes for one head over all sequences, visible or not;
-// the rows of its blocks, and the most keys that one of them looks at.
+// the rows of its blocks, and no fewer keys than one of them looks at.
 double band_oracle_pairs(const Problem& problem);
 Index band_oracle_rows(const Problem& problem);
 Index band_oracle_keys(const Problem& problem);

@@ -67,7 +67,7 @@ std::vector<Index> places(const Mask& mask, TileShape tile, Rule rule) {
 std::vector<Index> stretches(const Mask& mask, TileShape tile, Rule rule, Index whole) {
   const Side left = mask.window.reach_left(), right = mask.window.reach_right();
   const bool chunked = mask.window.kind == Window::Kind::chunked;
-  const Index C = mask.window.width;
+  const Index C = mask.window.width, n_k = mask.n_k;
   std::vector<Index> begins{0, whole};
   const auto pass = [&](Index bound, Index place) {  // `bound` is that of tile 0
     // Reached and passed; the kernels of other rules also count from one key further.
@@ -82,6 +82,10 @@ std::vector<Index> stretches(const Mask& mask, TileShape tile, Rule rule, Index 
       const Index query = mask.q_offset + row;
       if (left.bounded) pass(query - left.reach, key);
       if (right.bounded) pass(query + right.reach + 1, key);
+      if (rule == Rule::fa3) {  // what an open side is called
+        pass(query - (n_k - 1), key);
+        pass(query + mask.n_q, key);
+      }
       if (chunked) pass(query, ceil_div(larger(0, key), C) * C);
     }
   }
@@ -133,10 +137,16 @@ TileCounts& TileCounts::operator+=(const TileCounts& other) {
   return *this;
 }
 
+Count product(Count count, Index times) {
+  Count result = 0;
+  if (!__builtin_mul_overflow(count, Count{times}, &result)) return result;
+  throw UsageError("a count passes 2^127", "ask for fewer layers, or a shorter sequence");
+}
+
 TileCounts operator*(TileCounts counts, Index times) {
   for (Count* count : {&counts.full, &counts.partial, &counts.empty, &counts.skipped,
                        &counts.visited, &counts.masked}) {
-    *count *= times;
+    *count = product(*count, times);
   }
   return counts;
 }
@@ -155,9 +165,10 @@ TileCounts count_tiles(const Mask& mask, TileShape tile, Rule rule) {
   }
   if (looked_at > kMostTallies) {
     throw UsageError(
-        fmt::format("tiles of {} x {} repeat only after {} query tiles, and more than 2^26 would "
-                    "be counted one by one",
-                    tile.BM, tile.BN, period),
+        fmt::format(
+            "tiles of {} x {} repeat only after {} query tiles, and {} would be counted one "
+            "by one, more than 2^26",
+            tile.BM, tile.BN, period, looked_at),
         "choose BM, BN and the chunk with a common factor, or fewer rows");
   }
 

@@ -12,6 +12,9 @@
 
 namespace swa {
 
+// Throws UsageError past 2^127.
+Count product(Count count, Index times);
+
 struct TileCounts {
   Count full = 0, partial = 0;
   Count empty = 0;    // visited with nothing visible: 0 for exact bounds

@@ -93,18 +93,23 @@ Index fa2_masked(const Mask& mask, TileShape tile, Index visited) {
 }
 
 // Three loops: the tiles at the right bound, the last of the walk among them, those between, and
-// those at the left bound.
+// those at the left bound. Beside one bound, an open side reaches the first or the last key and no
+// further.
 Index fa3_masked(const Mask& mask, TileShape tile, Index query_tile, TileRange walk) {
   if (walk.size() == 0) return 0;
-  const Reach reach = reach_of(mask, tile, query_tile);
-  const bool right_bound = mask.window.reach_right().bounded;
-  Index right =
-      right_bound ? clamp(larger(0, reach.first_right) / tile.BN, walk.begin, walk.end) : walk.end;
-  right = smaller(right, walk.end - 1);
-  const Index left = is_windowed(as_called(mask, Rule::fa3))
-                         ? clamp(tile_end(reach.past_left, tile.BN), walk.begin, right)
-                         : walk.begin;
-  return walk.end - right + left - walk.begin;
+  const Window window = as_called(mask, Rule::fa3);
+  const Side left = window.reach_left(), right = window.reach_right();
+  const Index first = mask.q_offset + query_tile * tile.BM, past = first + tile.BM;
+  Index right_loop = walk.end - 1, left_loop = walk.begin;  // where the first ends, the last begins
+  if (is_windowed(window) || right.bounded) {
+    const Index last_key = first + (right.bounded ? right.reach : mask.n_q - 1);
+    right_loop = clamp(larger(0, last_key) / tile.BN, walk.begin, right_loop);
+  }
+  if (is_windowed(window)) {
+    const Index first_key = past - (left.bounded ? left.reach : mask.n_k - 1);
+    left_loop = clamp(tile_end(first_key, tile.BN), walk.begin, right_loop);
+  }
+  return walk.end - right_loop + left_loop - walk.begin;
 }
 
 // The walk begins one tile before that of the first row's left bound, and always has one tile.
@@ -227,11 +232,33 @@ TileShape usual_tile(Rule rule, const Mask& mask, Index head_dim) {
   return refuse();
 }
 
+TileWalk walk_of(const Mask& mask, TileShape tile, Rule rule, Index query_tile) {
+  switch (rule) {
+    case Rule::exact:
+    case Rule::flex:
+      return tiles_of_query_tile(mask, tile, query_tile);
+    case Rule::fa2:
+    case Rule::fa3:
+      return {{}, flash_attention_walk(mask, tile, query_tile)};
+    case Rule::flashinfer:
+      return {{}, flashinfer_walk(mask, tile, query_tile)};
+  }
+  return {};
+}
+
+TileClass class_of(const Mask& mask, TileShape tile, Rule rule, Index query_tile, Index key_tile) {
+  const TileClass kind = classify(mask, tile, query_tile, key_tile);
+  const bool whole = rows_of_tile(mask, tile, query_tile).size() == tile.BM &&
+                     keys_of_tile(mask, tile, key_tile).size() == tile.BN;
+  return rule == Rule::flex && kind == TileClass::full && !whole ? TileClass::partial : kind;
+}
+
 Tally tally(const Mask& mask, TileShape tile, Rule rule, Index query_tile) {
   Tally exact;
   exact.visited = tiles_of_query_tile(mask, tile, query_tile).size();
   exact.full = count_full(mask, tile, query_tile);
   exact.partial = exact.masked = exact.visited - exact.full;
+  const TileRange walk = walk_of(mask, tile, rule, query_tile).band;
   switch (rule) {
     case Rule::exact:
       return exact;
@@ -239,18 +266,12 @@ Tally tally(const Mask& mask, TileShape tile, Rule rule, Index query_tile) {
       exact.full = flex_full(mask, tile, query_tile, exact.full);
       exact.partial = exact.masked = exact.visited - exact.full;
       return exact;
-    case Rule::fa2: {
-      const TileRange walk = flash_attention_walk(mask, tile, query_tile);
+    case Rule::fa2:
       return with_walk(exact, walk, fa2_masked(mask, tile, walk.size()));
-    }
-    case Rule::fa3: {
-      const TileRange walk = flash_attention_walk(mask, tile, query_tile);
+    case Rule::fa3:
       return with_walk(exact, walk, fa3_masked(mask, tile, query_tile, walk));
-    }
-    case Rule::flashinfer: {
-      const TileRange walk = flashinfer_walk(mask, tile, query_tile);
+    case Rule::flashinfer:
       return with_walk(exact, walk, flashinfer_masked(mask, tile, query_tile, walk));
-    }
   }
   return exact;
 }

@@ -30,6 +30,11 @@ std::optional<std::string> not_described(const Mask& mask, TileShape tile, Rule 
 // Throws UsageError for a head_dim that the kernel does not have.
 TileShape usual_tile(Rule rule, const Mask& mask, Index head_dim);
 
+// The tiles that the rule visits for one query tile, and how it classes them: FlexAttention calls
+// no tile FULL that hangs over the end.
+TileWalk walk_of(const Mask& mask, TileShape tile, Rule rule, Index query_tile);
+TileClass class_of(const Mask& mask, TileShape tile, Rule rule, Index query_tile, Index key_tile);
+
 // What one query tile contributes.
 struct Tally {
   Index visited = 0;

@@ -14,11 +14,12 @@ namespace swa {
 
 struct TimedKernel {
   std::string name;
-  std::string issued_means;  // what `issued_pairs` counts
-  Index products_with_v;     // 2 for the oracles, which also sum weight |v|
+  std::string issued_means;   // what `issued_pairs` counts
+  Index products_with_v = 1;  // 2 for the oracles, which also sum weight |v|
   std::function<bool(const Problem&)> in_double;
   std::function<double(const Problem&)> issued_pairs;  // of one head, over all sequences
-  std::function<GemmShape(const Problem&)> block;      // of its first product
+  // Of its first product; oracle-dense has no blocks and gets those of the band oracle.
+  std::function<GemmShape(const Problem&)> block;
   std::function<void(const Problem&, const Inputs&, Attention&)> run;
 
   // 2 (head_dim + head_dim_v) per visible pair, over sequences and heads: what the answer needs.

@@ -64,6 +64,16 @@ TEST_CASE("bench counts a padded batch by its sequences") {
   }
 }
 
+TEST_CASE("bench of rows that see nothing is measured as no work") {
+  for (const string line : {"bench --lengths-q 5 --lengths-k 0 --rounds 1",
+                            "bench --nq 200 --nk 10 --W 4 --anchor top-left --rounds 1"}) {
+    for (const json& r : report_of(line)["records"]) {
+      CHECK(r["nonfinite"] == 0);
+      CHECK(r["seconds"] > 0);
+    }
+  }
+}
+
 TEST_CASE("bench counts the work of each kernel exactly") {
   // 130 rows of up to 20 keys: 1 + ... + 19 = 190, then 111 rows of 20. head_dim 8, 2 heads.
   const double visible = 190 + 111 * 20;

@@ -371,19 +371,39 @@ TEST_CASE("tile-map --rule shows what other kernels visit") {
   CHECK(full("flex") == 4);
 }
 
+TEST_CASE("tile-map --show draws what the rule visits") {
+  const string line = "tile-map --nq 1000 --W 100 --BM 64 --BN 64 --rule flashinfer --show";
+  const json record = records_of(line)[0];
+  CHECK(record["empty"] == 13);
+  std::int64_t letters = 0;
+  for (const string row : record["tiles"]) letters += std::count(row.begin(), row.end(), 'E');
+  CHECK(letters == 13 + 1);  // and the legend's
+}
+
 TEST_CASE("tile-map --layers sums a stack") {
-  const vector<json> stack = records_of("tile-map --nq 8192 --W 1024 --layers LLLLLG", "layers");
-  REQUIRE(stack.size() == 3);
-  CHECK(stack[0]["visited"] == 5 * 540);
-  CHECK(stack[1]["visited"] == 2080);
-  CHECK(stack[2]["visited"] == 5 * 540 + 2080);
-  CHECK(stack[2]["layers"] == 6);
+  const string line = "tile-map --nq 8192 --W 1024 --layers LLLLLG";
+  const vector<json> kinds = records_of(line, "layers"), stack = records_of(line, "stack");
+  REQUIRE(kinds.size() == 2);
+  CHECK(kinds[0]["visited"] == 5 * 540);
+  CHECK(kinds[1]["visited"] == 2080);
+  CHECK(kinds[1]["window"].is_null());
+  REQUIRE(stack.size() == 1);
+  CHECK(stack[0]["visited"] == 5 * 540 + 2080);
+  CHECK(stack[0]["layers"] == 6);
   // A window for each layer.
-  const vector<json> mixed =
-      records_of("tile-map --nq 8192 --layers 1024,4096,none,1024", "layers");
-  REQUIRE(mixed.size() == 4);
-  CHECK(mixed[0]["layers"] == 2);
-  CHECK(mixed[3]["visited"] == 2 * 540 + 1584 + 2080);
+  const string mixed = "tile-map --nq 8192 --layers 1024,4096,none,1024";
+  CHECK(records_of(mixed, "layers").size() == 3);
+  CHECK(records_of(mixed, "layers")[0]["layers"] == 2);
+  CHECK(records_of(mixed, "stack")[0]["visited"] == 2 * 540 + 1584 + 2080);
+  // Each kind has the tile that its kernel has for it.
+  const vector<json> fa3 =
+      records_of("tile-map --nq 8192 --W 512 --layers LG --rule fa3 --head-dim 256", "layers");
+  CHECK(fa3[0]["BN"] == 64);
+  CHECK(fa3[1]["BN"] == 80);
+  // The global layers beside a two-sided window see all keys.
+  const vector<json> both =
+      records_of("tile-map --nq 64 --mask modernbert:6 --layers LG", "layers");
+  CHECK(both[1]["visible_pairs"] == 64 * 64);
 }
 
 TEST_CASE("tile-map --show-mask draws blocks of a mask that is too large to draw") {

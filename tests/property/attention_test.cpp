@@ -91,6 +91,14 @@ TEST_CASE("dense and band oracle agree") {
     CAPTURE(options(p));
     const Inputs inputs = make_inputs(p);
     const Oracle dense = dense_oracle(p, inputs), band = band_oracle(p, inputs);
+    for (const Sequence& q : sequences(p)) {
+      for (Index begin = 0; begin < q.mask.n_q; begin += 64) {
+        const Index last = smaller(begin + 64, q.mask.n_q) - 1;
+        const Index first_key = band_begin(q.mask, begin);
+        const Index keys = band_end(q.mask, last) - first_key + smaller(p.sinks, first_key);
+        CHECK(keys <= band_oracle_keys(p));
+      }
+    }
     CHECK(compare_output(dense, Tolerance(p), band.out).pass());
     CHECK(compare_lse(dense, Tolerance(p), band.lse).pass());
     for (std::size_t j = 0; j < dense.abs_output.data.size(); ++j) {

@@ -272,6 +272,125 @@ TEST_CASE("counts of every rule equal a walk over all query tiles") {
   for (const Index count : checked) CHECK(count > 1000);
 }
 
+namespace {
+
+// The loops of other kernels, stepped through as their source does: the key tiles that are
+// visited, from the right, and whether each passes through the mask. Integer division truncates,
+// as it does there. n: rows and keys of the problem; window sides as the kernel gets them.
+struct Step {
+  Index tile;
+  bool masked;
+  friend bool operator==(const Step&, const Step&) = default;
+};
+
+Index up_div(Index a, Index b) {
+  return (a + b - 1) / b;  // as cute::ceil_div does, which truncates too
+}
+
+// flash_fwd_kernel.h, compute_attn_1rowblock: L and R are -1 for none.
+std::vector<Step> fa2_steps(Index n_q, Index n_k, Index L, Index R, TileShape t, Index m) {
+  const bool is_causal = L < 0 && R == 0 && n_q > 1,
+             is_local = (L >= 0 || R >= 0) && !(L < 0 && R == 0);
+  if (is_local && L < 0) L = n_k;
+  if (is_local && R < 0) R = n_k;
+  const Index begin = !is_local ? 0 : std::max(Index{0}, (m * t.BM + n_k - n_q - L) / t.BN);
+  Index end = up_div(n_k, t.BN);
+  if (is_causal || is_local) end = std::min(end, up_div((m + 1) * t.BM + n_k - n_q + R, t.BN));
+  const bool even = n_q % t.BM == 0 && n_k % t.BN == 0;
+  const Index masking = !is_causal && !is_local ? 1
+                        : even && is_causal     ? up_div(t.BM, t.BN)
+                                                : up_div(t.BM, t.BN) + 1;
+  std::vector<Step> steps;
+  for (Index n = end - 1; n >= begin; --n) {
+    const bool first_loop = static_cast<Index>(steps.size()) < masking;
+    // apply_mask does nothing on even sizes without a bound.
+    steps.push_back({n, is_local || (first_loop && !(even && !is_causal))});
+  }
+  return steps;
+}
+
+// hopper/block.h and the mainloop: right-masked tiles, unmasked ones, left-masked ones.
+std::vector<Step> fa3_steps(Index n_q, Index n_k, Index L, Index R, TileShape t, Index m) {
+  if (L >= n_k - 1) L = -1;
+  if (R >= n_q - 1) R = -1;
+  const bool is_causal = L < 0 && R == 0, is_local = (L >= 0 || R >= 0) && !is_causal;
+  if (L < 0) L = n_k - 1;
+  if (R < 0) R = n_q - 1;
+  const Index first = m * t.BM + n_k - n_q, past = first + t.BM;
+  Index end = up_div(n_k, t.BN);
+  if (is_causal || is_local) end = std::min(end, up_div(past + (is_local ? R : 0), t.BN));
+  const Index begin = is_local ? std::max(Index{0}, (first - L) / t.BN) : 0;
+  std::vector<Step> steps;
+  if (end <= begin) return steps;
+  Index n = end - 1;
+  steps.push_back({n--, true});
+  if (is_causal || is_local) {
+    const Index stop = std::max(begin, (first + (is_local ? R : 0)) / t.BN);
+    for (; n >= stop; --n) steps.push_back({n, true});
+  }
+  const Index unmasked = is_local ? std::max(begin, up_div(past - L, t.BN)) : begin;
+  for (; n >= unmasked; --n) steps.push_back({n, false});
+  for (; n >= begin; --n) steps.push_back({n, true});
+  return steps;
+}
+
+// attention/hopper: mainloop.cuh and mainloop_mma.cuh, with a left window or none.
+std::vector<Step> flashinfer_steps(Index n_q, Index n_k, Index L, bool causal, TileShape t,
+                                   Index m) {
+  const bool window = L >= 0;
+  Index tiles = up_div(n_k, t.BN);
+  if (causal) tiles = std::min(tiles, up_div((m + 1) * t.BM + n_k - n_q, t.BN));
+  std::vector<Step> steps;
+  if (tiles <= 0) return steps;  // filtered by the scheduler
+  const Index begin = window ? std::max((m * t.BM + n_k - n_q - L) / t.BN - 1, Index{0}) : Index{0};
+  const Index end = window ? std::max(((m + 1) * t.BM + n_k - n_q - L) / t.BN, Index{-1}) : -1;
+  Index kv = tiles - 1;
+  steps.push_back({kv, true});
+  const Index masking = causal ? up_div(t.BM, t.BN) : 0;
+  for (Index i = 0; i < masking && kv > begin; ++i, --kv) steps.push_back({kv - 1, true});
+  for (; kv > end + 1 && kv > begin; --kv) steps.push_back({kv - 1, false});
+  for (; window && kv > begin; --kv) steps.push_back({kv - 1, true});
+  return steps;
+}
+
+}  // namespace
+
+TEST_CASE("the rules of other kernels equal their loops stepped through") {
+  RandomMasks random(2);
+  std::array<Index, 3> checked{};
+  for (int i = 0; i < (kWindowStep == 1 ? 200'000 : 10'000); ++i) {
+    const Mask mask = random.next();
+    const TileShape tile{8 << random.from(0, 2), 8 << random.from(0, 2)};
+    const Side left = mask.window.reach_left(), right = mask.window.reach_right();
+    const Index L = left.bounded ? left.reach : -1, R = right.bounded ? right.reach : -1;
+    for (std::size_t r = 0; r < checked.size(); ++r) {
+      const Rule rule = std::array{Rule::fa2, Rule::fa3, Rule::flashinfer}[r];
+      if (not_described(mask, tile, rule)) continue;
+      // FlashAttention 2 calls a side of n_k or more open; so does 3, in its own loop above.
+      const Index L2 = L >= mask.n_k ? -1 : L, R2 = R >= mask.n_k && R > 0 ? -1 : R;
+      for (Index m = 0; m < query_tiles(mask, tile); ++m) {
+        const std::vector<Step> steps =
+            rule == Rule::fa2   ? fa2_steps(mask.n_q, mask.n_k, L2, R2, tile, m)
+            : rule == Rule::fa3 ? fa3_steps(mask.n_q, mask.n_k, L, R, tile, m)
+                                : flashinfer_steps(mask.n_q, mask.n_k, L, right.bounded, tile, m);
+        const TileRange walk = walk_of(mask, tile, rule, m).band;
+        const Tally one = tally(mask, tile, rule, m);
+        const Index masked =
+            std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.masked; });
+        const bool same_tiles = walk.size() == static_cast<Index>(steps.size()) &&
+                                (steps.empty() || (walk.begin == steps.back().tile &&
+                                                   walk.end == steps.front().tile + 1));
+        ++checked[r];
+        if (same_tiles && masked == one.masked) continue;
+        FAIL(name(rule), " tile ", m, " L ", L, " R ", R, " n_q ", mask.n_q, " n_k ", mask.n_k,
+             " BM ", tile.BM, " BN ", tile.BN, ": walk ", walk.begin, " ", walk.end, " masked ",
+             one.masked, " steps ", steps.size(), " masked ", masked);
+      }
+    }
+  }
+  for (const Index count : checked) CHECK(count > 10'000);
+}
+
 TEST_CASE("counts go on repeating at any length") {
   // At a length that can be walked and at one that cannot: the difference is whole periods.
   for (const Window window : {Window::causal(1000), Window::chunked(768), Window::global(),

@@ -51,6 +51,7 @@ TEST_CASE("the number 8 means other keys to each system") {
            {"fa:-1,8", 0, 108},
            {"fa:0,0", 100, 100},
            {"fa4:8,0", 92, 100},
+           {"torch:8,0", 92, 100},
            {"te:8,0", 92, 100},
            {"jax:8,0", 92, 100},
            {"flashinfer:8", 92, 100},
@@ -131,7 +132,7 @@ TEST_CASE("what a system cannot say is refused with the reason") {
   CHECK(reason("ck:t", Mask::make(W, 0, 4, 9, Anchor::bottom_right)) == "it aligns top-left");
   CHECK(reason("hf", Mask::make(W, 0, 4, 9, Anchor::top_left)) ==
         "its calls on a cache align bottom-right");
-  CHECK(reason("fa", square(Window::chunked(8))) == "it has no chunks");
+  CHECK(reason("fa", square(Window::chunked(8))) == "not converted: chunks");
   CHECK(reason("chunked", square(W)) == "the mask has no chunks");
   CHECK(reason("hf", square(Window::band(Side::of(3), Side::of(3)))) == "it hides later keys");
   CHECK(reason("cutlass", square(W)) == "decode only: one query");
@@ -162,6 +163,25 @@ TEST_CASE("what is said is read back as the same window") {
   for (const std::string& word : convention_words()) {
     CAPTURE(word);
     CHECK(std::count(said.begin(), said.end(), word) >= 2);
+  }
+}
+
+TEST_CASE("what is said of fewer queries than keys is read back as the same mask") {
+  for (const Anchor anchor : {Anchor::bottom_right, Anchor::top_left}) {
+    std::size_t specs = 0;
+    for (const Phrase& phrase : phrases(Mask::make(Window::causal(3), 0, 4, 9, anchor))) {
+      if (phrase.spec.empty()) continue;
+      ++specs;
+      CAPTURE(phrase.spec);
+      const std::string asked = " --anchor bottom-right";
+      const bool asks = phrase.spec.ends_with(asked);
+      const MaskSpec read =
+          parse_mask_spec(phrase.spec.substr(0, phrase.spec.size() - (asks ? asked.size() : 0)));
+      CHECK(read.window == Window::causal(3));
+      CHECK((asks ? Anchor::bottom_right : read.anchor) == anchor);
+      CHECK(asks <= !read.anchor_is_fixed);
+    }
+    CHECK(specs >= 3);
   }
 }
 
@@ -229,7 +249,11 @@ TEST_CASE("specifications that mean nothing are refused") {
                            " fa:8,0",
                            "fa:8,0 ",
                            "fa:99999999999999999999,0",
+                           "fa:1152921504606846976,0",
                            "hf:1152921504606846977",
+                           "modernbert:0",
+                           "xformers-local:-1,0",
+                           "fa:1Ki,0",
                            "llama.cpp:symmetric:"}) {
     CAPTURE(spec);
     CHECK_THROWS_AS(parse_mask_spec(spec), UsageError);

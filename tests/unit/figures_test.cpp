@@ -181,14 +181,14 @@ TEST_CASE("which figure a sweep of tile-map has") {
   longer.n_q = longer.n_k = 256;
   global.window = Window::global();
   const vector<TileShape> one{{16, 16}}, two{{16, 16}, {32, 32}};
-  CHECK(figures::tile_map({p}, one, false) == figures::tile_grid(p.mask(), {16, 16}));
-  CHECK(figures::tile_map({p}, two, true) == figures::mask_picture(p.mask()));
-  const Element chart = XmlReader::read(figures::tile_map({wider, p}, two, false));
+  CHECK(figures::tile_map({p}, one, Rule::exact, false) == figures::tile_grid(p.mask(), {16, 16}));
+  CHECK(figures::tile_map({p}, two, Rule::exact, true) == figures::mask_picture(p.mask()));
+  const Element chart = XmlReader::read(figures::tile_map({wider, p}, two, Rule::exact, false));
   CHECK(chart.groups("series").size() == 2);
-  CHECK_THROWS_AS(figures::tile_map({p}, two, false), UsageError);
-  CHECK_THROWS_AS(figures::tile_map({p, longer}, one, false), UsageError);
-  CHECK_THROWS_AS(figures::tile_map({p, global}, one, false), UsageError);
-  CHECK_THROWS_AS(figures::tile_map({p, wider}, one, true), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p}, two, Rule::exact, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, longer}, one, Rule::exact, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, global}, one, Rule::exact, false), UsageError);
+  CHECK_THROWS_AS(figures::tile_map({p, wider}, one, Rule::exact, true), UsageError);
 }
 
 TEST_CASE("the PARTIAL share is that of the counts") {
@@ -210,7 +210,7 @@ TEST_CASE("the PARTIAL share is that of the counts") {
     }
   }
   CHECK(shares[0][1] == doctest::Approx(3100.0 / 42));
-  const Element root = XmlReader::read(figures::tile_map(problems, tiles, false));
+  const Element root = XmlReader::read(figures::tile_map(problems, tiles, Rule::exact, false));
   for (const std::size_t i : {0u, 1u}) check_line(root, i, {16, 40, 100}, shares[i], false);
   CHECK(says(root, "BM x BN = 32 x 8"));
 }

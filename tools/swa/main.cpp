@@ -1,6 +1,7 @@
 // Parse, run one command, write its report, map errors to the exit status.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -11,9 +12,16 @@
 
 namespace {
 
+// What was typed is quoted: a terminal should not obey it, and a sentence stay on its line.
+std::string one_line(std::string text) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, '?');
+  return text;
+}
+
 int complain(const std::string& who, const swa::Error& error, int status) {
-  std::string text = fmt::format("{}: {}\n", who, error.what());
-  if (!error.remedy().empty()) text += fmt::format("  {}\n", error.remedy());
+  std::string text = fmt::format("{}: {}\n", who, one_line(error.what()));
+  if (!error.remedy().empty()) text += fmt::format("  {}\n", one_line(error.remedy()));
   std::fputs(text.c_str(), stderr);  // where stderr is closed, the status still tells
   return status;
 }

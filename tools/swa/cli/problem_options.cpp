@@ -46,7 +46,13 @@ std::vector<Window> causal_windows(const Option& window, const Option& mask,
   }
   if (window.given()) return parse_windows(window);
   if (!mask.given()) return usual;
-  const Window spelled = parse_mask_spec(mask.text).window;
+  const MaskSpec spec = parse_mask_spec(mask.text);
+  const Window& spelled = spec.window;
+  if (spec.anchor_is_fixed && spec.anchor == Anchor::top_left) {
+    throw UsageError(fmt::format("{} {} aligns top-left, and the queries here are the last ones",
+                                 mask.name, mask.text),
+                     "give a window that aligns bottom-right, such as hf:128 or fa:127,0");
+  }
   if (spelled.kind != Window::Kind::causal && spelled.kind != Window::Kind::global) {
     throw UsageError(fmt::format("{} {} is no causal window", mask.name, mask.text),
                      "give a window that ends at the query, such as hf:128 or fa:127,0");

@@ -25,7 +25,7 @@ char letter(TileClass kind) {
 
 }  // namespace
 
-report::Lines draw_tiles(const Mask& mask, TileShape tile) {
+report::Lines draw_tiles(const Mask& mask, TileShape tile, Rule rule) {
   const Index rows = query_tiles(mask, tile), columns = key_tiles(mask, tile);
   if (rows > kMost || columns > kMost) {
     throw UsageError(fmt::format("--show would draw {} x {} tiles, more than {} x {}", rows,
@@ -35,15 +35,15 @@ report::Lines draw_tiles(const Mask& mask, TileShape tile) {
   report::Lines drawing;
   drawing.lines.push_back(
       fmt::format("query tiles of {} down, key tiles of {} across: F full, P "
-                  "partial, . skipped",
-                  tile.BM, tile.BN));
+                  "partial, {}. skipped",
+                  tile.BM, tile.BN, rule == Rule::flashinfer ? "E empty, " : ""));
   for (Index i = 0; i < rows; ++i) {
     std::string line(static_cast<std::size_t>(2 * columns), ' ');
     for (Index t = 0; t < columns; ++t) line[static_cast<std::size_t>(2 * t + 1)] = '.';
-    const TileWalk walk = tiles_of_query_tile(mask, tile, i);
+    const TileWalk walk = walk_of(mask, tile, rule, i);
     for (const TileRange& range : {walk.sinks, walk.band}) {
       for (Index t = range.begin; t < range.end; ++t) {
-        line[static_cast<std::size_t>(2 * t + 1)] = letter(classify(mask, tile, i, t));
+        line[static_cast<std::size_t>(2 * t + 1)] = letter(class_of(mask, tile, rule, i, t));
       }
     }
     drawing.lines.push_back(line);

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "mask/conventions.hpp"
+
 namespace swa::commands {
 namespace {
 
@@ -35,6 +37,18 @@ ProblemColumns::ProblemColumns(const std::vector<Problem>& problems) {
     head_dim = head_dim || p.head_dim != usual.head_dim;
     dtype = dtype || p.dtype != usual.dtype;
   }
+}
+
+report::Lines describe_problem(const Problem& problem, int indent) {
+  Mask mask = problem.mask();
+  // The first sequence that is not aligned bottom-right, if there is one, has the fewest words.
+  for (const SharedMask& s : shared_masks(problem)) {
+    if (s.mask.q_offset != s.mask.n_k - s.mask.n_q) mask = s.mask;
+  }
+  const std::string blanks(static_cast<std::size_t>(indent), ' ');
+  report::Lines lines{{fmt::format("mask: {}{}", blanks, describe(mask))}};
+  if (problem.has_lengths()) lines.lines.push_back("batch: " + describe_batch(problem));
+  return lines;
 }
 
 report::Value window_cell(const Window& window) {

@@ -18,6 +18,10 @@ struct ProblemColumns {
   explicit ProblemColumns(const std::vector<Problem>& problems);
 };
 
+// The mask for people, and the batch where lengths were given: "mask: ...". `indent` blanks follow
+// the colon. FlashAttention's words are printed where they say the mask of each sequence.
+report::Lines describe_problem(const Problem& problem, int indent);
+
 // n_q, n_k, the lengths of sequences (null: all have n_q and n_k), window (null: none), left and
 // right (null: no bound), chunk (null: none), sinks, anchor.
 void add_mask(report::Record& record, const Problem& problem, const ProblemColumns& columns);

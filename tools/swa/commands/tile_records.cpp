@@ -26,7 +26,7 @@ Totals totals_of(const Map& map) {
   for (const SharedMask& s : shared_masks(p)) {
     const TileCounts tiles = count_tiles(s.mask, map.tile, map.rule);
     sum.tiles += tiles * s.sequences;
-    sum.visible += visible_pairs(s.mask) * s.sequences;
+    sum.visible += product(visible_pairs(s.mask), s.sequences);
     sum.pairs += Count{s.mask.n_q} * s.mask.n_k * s.sequences;
     sum.work +=
         work_of(s.mask, map.tile, tiles.visited, p.head_dim, p.value_dim(), bytes(p.dtype)) *
@@ -105,71 +105,78 @@ report::Table map_table(const std::vector<Map>& maps, bool show, bool show_mask)
   report::Table table;
   for (const Map& map : maps) {
     report::Record record = map_record(map, columns);
-    if (show) record.hide("tiles", draw_tiles(map.problem.mask(), map.tile).lines);
+    if (show) record.hide("tiles", draw_tiles(map.problem.mask(), map.tile, map.rule).lines);
     if (show_mask) record.hide("mask", draw_mask(map.problem.mask()).lines);
     append(table, record);
   }
   return table;
 }
 
-report::Table layer_table(const Map& map, const std::vector<StackLayer>& stack,
-                          const std::string& stack_text) {
+report::Table layer_table(const std::vector<LayerKind>& kinds, const std::string& stack) {
+  std::vector<Problem> problems;
+  for (const LayerKind& kind : kinds) problems.push_back(kind.map.problem);
+  const ProblemColumns columns(problems);
   report::Table table;
   table.name = "layers";
-  const auto add = [&](const std::string& word, Index layers, const report::Value& window,
-                       const TileCounts& tiles, Count visible) {
+  for (const LayerKind& kind : kinds) {
+    const Totals one = totals_of(kind.map);
+    const TileCounts tiles = one.tiles * kind.layers;
     report::Record record;
-    record.add({"kind", "layers of kind"}, word)
-        .add({"layers", "layers"}, layers)
-        .add({"window", "W", "", Show::everywhere, "", "none"}, window)
+    record.add({"kind", "layers of kind"}, kind.word).add({"layers", "layers"}, kind.layers);
+    add_mask(record, kind.map.problem, columns);
+    record.hide("rule", std::string(name(kind.map.rule)))
+        .add({"BM", "BM"}, kind.map.tile.BM)
+        .add({"BN", "BN"}, kind.map.tile.BN)
         .add({"full", "full"}, count_cell(tiles.full))
         .add({"partial", "partial"}, count_cell(tiles.partial))
+        .add({"empty", "empty"}, count_cell(tiles.empty))
         .add({"visited", "visited"}, count_cell(tiles.visited))
-        .add({"visible_pairs", "visible pairs"}, count_cell(visible))
-        .hide("stack", stack_text)
-        .hide("n_q", map.problem.n_q)
-        .hide("n_k", map.problem.n_k)
-        .hide("BM", map.tile.BM)
-        .hide("BN", map.tile.BN);
+        .hide("masked", count_cell(tiles.masked))
+        .add({"visible_pairs", "visible pairs"}, count_cell(product(one.visible, kind.layers)))
+        .hide("stack", stack)
+        .hide("repro", repro(kind.map));
     append(table, record);
-  };
+  }
+  return table;
+}
 
-  TileCounts all;
-  Count all_visible = 0;
-  std::vector<StackLayer> kinds;
-  for (const StackLayer& layer : stack) {
-    const auto same = [&](const StackLayer& kind) { return kind.window == layer.window; };
-    if (std::none_of(kinds.begin(), kinds.end(), same)) kinds.push_back(layer);
+report::Table stack_table(const std::vector<LayerKind>& kinds, const std::string& stack) {
+  TileCounts tiles;
+  Count visible = 0;
+  Index layers = 0;
+  for (const LayerKind& kind : kinds) {
+    const Totals one = totals_of(kind.map);
+    tiles += one.tiles * kind.layers;
+    visible += product(one.visible, kind.layers);
+    layers += kind.layers;
   }
-  for (const StackLayer& kind : kinds) {
-    const Index layers = std::count_if(stack.begin(), stack.end(), [&](const StackLayer& layer) {
-      return layer.window == kind.window;
-    });
-    Map one = map;
-    one.problem.window = kind.window;
-    const Totals sum = totals_of(one);
-    const TileCounts tiles = sum.tiles * layers;
-    add(kind.word, layers, window_cell(kind.window), tiles, sum.visible * layers);
-    all += tiles;
-    all_visible += sum.visible * layers;
-  }
-  add("all", static_cast<Index>(stack.size()), report::Value("-"), all, all_visible);
+  report::Record record;
+  record.add({"stack", "stack"}, stack)
+      .add({"layers", "layers"}, layers)
+      .add({"full", "full"}, count_cell(tiles.full))
+      .add({"partial", "partial"}, count_cell(tiles.partial))
+      .add({"empty", "empty"}, count_cell(tiles.empty))
+      .add({"visited", "visited"}, count_cell(tiles.visited))
+      .hide("masked", count_cell(tiles.masked))
+      .add({"visible_pairs", "visible pairs"}, count_cell(visible));
+  report::Table table;
+  table.name = "stack";
+  append(table, record);
   return table;
 }
 
 report::Table convention_table(const Mask& mask) {
+  const auto text = [](const std::string& words) {
+    return words.empty() ? report::Value() : report::Value(words);
+  };
   report::Table table;
   table.name = "convention";
   for (const Phrase& phrase : phrases(mask)) {
-    const auto text = [](const std::string& words) {
-      return words.empty() ? report::Value() : report::Value(words);
-    };
     report::Record record;
     record.add({"system", "system"}, phrase.system)
-        .add({"call", "pass"}, phrase.reason.empty() ? report::Value(phrase.call)
-                                                     : report::Value("- (" + phrase.reason + ")"))
+        .add({"call", "pass"}, text(phrase.call))
         .add({"spec", "--mask"}, text(phrase.spec))
-        .hide("reason", text(phrase.reason));
+        .add({"reason", "why not", "", Show::everywhere, "", ""}, text(phrase.reason));
     append(table, record);
   }
   return table;

@@ -1,7 +1,6 @@
 // The tables of swa tile-map.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,16 +21,16 @@ struct Map {
 // the machine formats.
 report::Table map_table(const std::vector<Map>& maps, bool show, bool show_mask);
 
-// One layer of a stack, as typed and as a window.
-struct StackLayer {
-  std::string word;
-  Window window;
+// The layers of a stack that have one window.
+struct LayerKind {
+  std::string word;  // as typed: "L", or "128"
+  Index layers = 0;
+  Map map;  // of one of them
 };
 
-// The counts of the layers of each kind together, and of the stack. The window of the map's problem
-// is that of no layer.
-report::Table layer_table(const Map& map, const std::vector<StackLayer>& stack,
-                          const std::string& stack_text);
+// The counts of the layers of each kind together, and of the whole stack.
+report::Table layer_table(const std::vector<LayerKind>& kinds, const std::string& stack);
+report::Table stack_table(const std::vector<LayerKind>& kinds, const std::string& stack);
 
 // What to pass to each system for one mask.
 report::Table convention_table(const Mask& mask);

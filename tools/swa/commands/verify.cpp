@@ -14,7 +14,6 @@
 #include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
-#include "mask/conventions.hpp"
 #include "problem/words.hpp"
 #include "reference/parallel.hpp"
 #include "reference/tiled.hpp"
@@ -105,8 +104,8 @@ report::Lines preamble(const Options& options) {
   if (!absence.empty()) lines.lines.push_back("GPU kernels: not run, " + absence);
   const Problem& first = options.cases.front().problem;
   if (options.cases.size() == 1) {
-    lines.lines.push_back("mask:  " + describe(first.mask()));
-    if (first.has_lengths()) lines.lines.push_back("batch: " + describe_batch(first));
+    const report::Lines said = describe_problem(first, 1);
+    lines.lines.insert(lines.lines.end(), said.lines.begin(), said.lines.end());
     if (const Count rows = blind_rows(first); rows > 0) {
       Count all = 0;
       for (const SharedMask& s : shared_masks(first)) all += Count{s.mask.n_q} * s.sequences;

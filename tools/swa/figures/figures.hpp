@@ -14,10 +14,9 @@
 
 namespace swa::figures {
 
-// Query tiles down, key tiles across; at most 256 x 256. Visited are the tiles that an exact kernel
-// for `bounds` visits, so that a tile of it may be EMPTY where `bounds` is not the mask itself.
-std::string tile_grid(const Mask& mask, TileShape tile, const Mask& bounds);
-std::string tile_grid(const Mask& mask, TileShape tile);
+// Query tiles down, key tiles across; at most 256 x 256. Visited are the tiles that the rule
+// visits, so that one of them may be EMPTY.
+std::string tile_grid(const Mask& mask, TileShape tile, Rule rule = Rule::exact);
 
 // Which query sees which key, pair by pair; at most 256 x 256.
 std::string mask_picture(const Mask& mask);
@@ -33,7 +32,7 @@ std::string partial_share_chart(const std::vector<SharePoint>& points, const std
 // The figure of a tile-map sweep: the grid, or the mask, of one problem and one tile shape; the
 // PARTIAL share where problems differ in their causal window alone. Throws UsageError for others.
 std::string tile_map(const std::vector<Problem>& problems, const std::vector<TileShape>& tiles,
-                     bool mask);
+                     Rule rule, bool mask);
 
 // What five local layers, rings of W slots, and one global layer hold after a snapshot's step. W is
 // at most 16, and the steps at most 48.

@@ -23,12 +23,12 @@ struct Cell {
 struct Tiles {
   std::vector<Cell> full, partial, empty;
 
-  Tiles(const Mask& mask, TileShape tile, const Mask& bounds) {
+  Tiles(const Mask& mask, TileShape tile, Rule rule) {
     for (Index i = 0; i < query_tiles(mask, tile); ++i) {
-      const TileWalk walk = tiles_of_query_tile(bounds, tile, i);
+      const TileWalk walk = walk_of(mask, tile, rule, i);
       for (const TileRange& range : {walk.sinks, walk.band}) {
         for (Index t = range.begin; t < range.end; ++t) {
-          of(classify(mask, tile, i, t)).push_back({i, t});
+          of(class_of(mask, tile, rule, i, t)).push_back({i, t});
         }
       }
     }
@@ -83,7 +83,7 @@ LegendEntry entry(Style style, std::string name, std::string meaning) {
   return {style, std::move(name), std::move(meaning)};
 }
 
-Notes notes_of(const Mask& mask, TileShape tile, const Grid& grid, const Tiles& tiles,
+Notes notes_of(const Mask& mask, TileShape tile, Rule rule, const Grid& grid, const Tiles& tiles,
                const Styles& styles) {
   const auto all = static_cast<std::size_t>(grid.rows * grid.columns);
   Notes notes;
@@ -100,6 +100,7 @@ Notes notes_of(const Mask& mask, TileShape tile, const Grid& grid, const Tiles& 
         entry(styles.empty, counted("EMPTY", tiles.empty.size()), "visited, nothing visible"));
   }
   notes.lines = mask_lines(mask);
+  if (rule != Rule::exact) notes.lines.push_back(fmt::format("loop bounds: {}", name(rule)));
   notes.lines.push_back(fmt::format("{} of {} tiles visited", tiles.visited(), all));
   notes.description = fmt::format(
       "A grid of {} query tiles down by {} key tiles across. {} tiles are FULL, {} PARTIAL, {} "
@@ -111,7 +112,7 @@ Notes notes_of(const Mask& mask, TileShape tile, const Grid& grid, const Tiles& 
 
 }  // namespace
 
-std::string tile_grid(const Mask& mask, TileShape tile, const Mask& bounds) {
+std::string tile_grid(const Mask& mask, TileShape tile, Rule rule) {
   const Grid grid{query_tiles(mask, tile), key_tiles(mask, tile)};
   if (grid.rows > kMostCells || grid.columns > kMostCells) {
     throw UsageError(
@@ -119,19 +120,15 @@ std::string tile_grid(const Mask& mask, TileShape tile, const Mask& bounds) {
                     grid.rows, grid.columns, kMostCells, kMostCells),
         "enlarge --BM and --BN, or ask for a shorter sequence");
   }
-  const Tiles tiles(mask, tile, bounds);
+  const Tiles tiles(mask, tile, rule);
   const Styles styles(grid);
-  Svg svg = begin_grid(grid, notes_of(mask, tile, grid, tiles, styles));
+  Svg svg = begin_grid(grid, notes_of(mask, tile, rule, grid, tiles, styles));
   draw_skipped(svg, grid, styles.skipped);
   draw_cells(svg, grid, "empty", styles.empty, tiles.empty);
   draw_cells(svg, grid, "full", styles.full, tiles.full);
   draw_cells(svg, grid, "partial", styles.partial, tiles.partial);
   draw_frame(svg, grid);
   return svg.document();
-}
-
-std::string tile_grid(const Mask& mask, TileShape tile) {
-  return tile_grid(mask, tile, mask);
 }
 
 }  // namespace swa::figures

@@ -17,12 +17,12 @@ bool differ_in_window_alone(const std::vector<Problem>& problems) {
   });
 }
 
-std::string share_chart(const std::vector<Problem>& problems, const std::vector<TileShape>& tiles) {
+std::string share_chart(const std::vector<Problem>& problems, const std::vector<TileShape>& tiles,
+                        Rule rule) {
   std::vector<SharePoint> points;
   for (const Problem& p : problems) {
     for (const TileShape tile : tiles) {
-      const TileCounts counts = count_tiles(p.mask(), tile);
-      if (counts.visited == 0) continue;
+      const TileCounts counts = count_tiles(p.mask(), tile, rule);
       points.push_back({tile, p.window.width,
                         static_cast<double>(counts.partial) / static_cast<double>(counts.visited)});
     }
@@ -30,6 +30,7 @@ std::string share_chart(const std::vector<Problem>& problems, const std::vector<
   const Problem& p = problems.front();
   std::string problem = fmt::format("n_q = {}, n_k = {}", p.n_q, p.n_k);
   if (p.sinks > 0) problem += fmt::format(", {} sink tokens", p.sinks);
+  if (rule != Rule::exact) problem += fmt::format(", loop bounds of {}", name(rule));
   if (p.anchor == Anchor::top_left && p.n_q != p.n_k) problem += ", top-left";
   return partial_share_chart(points, problem);
 }
@@ -37,13 +38,13 @@ std::string share_chart(const std::vector<Problem>& problems, const std::vector<
 }  // namespace
 
 std::string tile_map(const std::vector<Problem>& problems, const std::vector<TileShape>& tiles,
-                     bool mask) {
+                     Rule rule, bool mask) {
   if (problems.size() == 1 && mask) return mask_picture(problems.front().mask());
   if (problems.size() == 1 && tiles.size() == 1) {
-    return tile_grid(problems.front().mask(), tiles.front());
+    return tile_grid(problems.front().mask(), tiles.front(), rule);
   }
   if (!mask && problems.size() > 1 && differ_in_window_alone(problems)) {
-    return share_chart(problems, tiles);
+    return share_chart(problems, tiles, rule);
   }
   throw UsageError(
       "--export: this sweep has no figure (.svg)",
