@@ -179,7 +179,7 @@ follow_ninja() {
   while IFS= read -r line; do
     printf '%s\n' "$line"
     if [[ -z $said && $line == \[* && $line != *Re-checking* ]]; then
-      say 'building (the first time takes a minute or two)'
+      say 'building (the first time takes some minutes)'
       said=1
     fi
   done >"$log"
