@@ -157,6 +157,7 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench", 2, "no size"},
       {"bench --nq 8 --kernel cpu-nothing", 2, "cpu-nothing"},
       {"bench --nq 8 --kernel sm90-*", 3, "CPU kernels only"},
+      {"bench --nq 8 --kernel sm90-*", 3, "leave --kernel out"},
       {"bench --nq 8 --rounds 0", 2, "--rounds 0"},
       {"bench --nq 8 --rounds 1,2", 2, "--rounds 1,2"},
       {"bench --nq 8 --threads 0", 2, "--threads 0"},
