@@ -35,6 +35,9 @@ Model read_model(const TomlTable& table) {
                            "window", "max_context", "hypothetical"});
   Model model;
   model.id = table.text("id");
+  if (!is_plain_word(model.id)) {
+    table.fail("id", fmt::format("= '{}' may hold only A-Z a-z 0-9 . _ -", model.id));
+  }
   model.title = table.text("title");
   model.source = table.text("source");
   model.hypothetical = table.flag("hypothetical", false);
@@ -44,6 +47,12 @@ Model read_model(const TomlTable& table) {
 }
 
 }  // namespace
+
+bool is_plain_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return text.find_first_not_of(kPlain) == std::string_view::npos;
+}
 
 std::vector<Model> read_catalogue(const std::string& folder) {
   namespace fs = std::filesystem;

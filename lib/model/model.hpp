@@ -19,8 +19,11 @@ struct Layer {
   bool is_local() const { return window.kind == Window::Kind::causal; }
 };
 
+// Letters, digits, '.', '_' and '-' alone: a word that no shell reads as anything else.
+bool is_plain_word(std::string_view text);
+
 struct Model {
-  std::string id;     // the name on the command line, such as "gemma2-27b"
+  std::string id;     // the name on the command line, such as "gemma2-27b": a plain word
   std::string title;  // the publisher's name
   std::vector<Layer> layers;
   std::optional<Index> max_context;  // tokens; none where the source states none

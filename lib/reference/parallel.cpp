@@ -3,6 +3,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -53,7 +54,11 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
   Loop loop(count, body);
   const Index workers = inside_loop ? 1 : smaller(thread_count(), count);
   std::vector<std::jthread> threads;
-  for (Index i = 1; i < workers; ++i) threads.emplace_back([&loop] { loop.work(); });
+  try {
+    for (Index i = 1; i < workers; ++i) threads.emplace_back([&loop] { loop.work(); });
+  } catch (const std::system_error&) {
+    // No further thread can be started here: those that were, and this one, do all the work.
+  }
   loop.work();
   threads.clear();  // joins
   loop.rethrow();
@@ -74,6 +79,10 @@ void request_stop() noexcept {
 
 bool stop_requested() noexcept {
   return stopping;
+}
+
+void clear_stop() noexcept {
+  stopping = false;
 }
 
 }  // namespace swa

@@ -7,7 +7,8 @@
 
 namespace swa {
 
-// Calls body(i) once for each i in [0, count), on thread_count() threads, in no particular order.
+// Calls body(i) once for each i in [0, count), on thread_count() threads, or as many of them as can
+// be started here, in no particular order.
 // Called from inside a body it runs on that body's thread alone, so loops may nest. The first
 // exception that a call throws is rethrown after all threads have stopped; after request_stop() no
 // further call is begun, and Stopped is thrown where any was left out.
@@ -26,5 +27,7 @@ class Stopped : public std::runtime_error {
 // Asks every loop of the process to stop. May be called by a signal handler.
 void request_stop() noexcept;
 bool stop_requested() noexcept;
+// Loops run again. Call it outside of any loop.
+void clear_stop() noexcept;
 
 }  // namespace swa

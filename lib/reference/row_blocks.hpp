@@ -1,3 +1,4 @@
+// Blocks of query rows, shared out over the threads. Private to this room.
 #pragma once
 
 #include <algorithm>

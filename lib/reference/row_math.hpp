@@ -1,5 +1,5 @@
 // What the references do to a row of scores, written so that compilers turn it into vector
-// instructions of any width with the same bits.
+// instructions of any width with the same bits. Private to this room, but for its test.
 #pragma once
 
 #include <algorithm>

@@ -7,43 +7,13 @@
 #include <stdexcept>
 
 #include "report/writers.hpp"
+#include "report/xml.hpp"
 
 namespace swa::report {
 namespace {
 
-bool xml_holds(char32_t c) {
-  return (c >= 0x20 && c != 0xFFFE && c != 0xFFFF) || c == '\t' || c == '\n' || c == '\r';
-}
-
-// For an attribute or for text. A reader turns bare line ends and tabs of an attribute into blanks,
-// and a bare carriage return into a line end.
-std::string escaped(std::string_view text, bool attribute) {
-  std::string out;
-  while (!text.empty()) {
-    const CodePoint c = decode(text);
-    const bool layout = c.value == '\r' || (attribute && (c.value == '\n' || c.value == '\t'));
-    if (c.value == '&') {
-      out += "&amp;";
-    } else if (c.value == '<') {
-      out += "&lt;";
-    } else if (c.value == '>') {
-      out += "&gt;";
-    } else if (c.value == '"' && attribute) {
-      out += "&quot;";
-    } else if (layout) {
-      out += fmt::format("&#{};", static_cast<unsigned>(c.value));
-    } else if (c.value == kReplacement || !xml_holds(c.value)) {
-      out += "\xEF\xBF\xBD";
-    } else {
-      out += text.substr(0, c.bytes);
-    }
-    text.remove_prefix(c.bytes);
-  }
-  return out;
-}
-
 std::string attribute(std::string_view name, std::string_view value) {
-  return fmt::format(" {}=\"{}\"", name, escaped(value, true));
+  return fmt::format(" {}=\"{}\"", name, xml_attribute(value));
 }
 
 std::optional<std::size_t> find_column(const Table& table, const std::string& key) {
@@ -108,7 +78,7 @@ class Suite {
       const char* element = broken ? "error" : "failure";
       cases_ +=
           fmt::format(">\n      <{0}{1}{2}>{3}</{0}>\n", element, attribute("message", message),
-                      attribute("type", verdict), escaped(record(row), false));
+                      attribute("type", verdict), xml_text(record(row)));
     }
     cases_ += "    </testcase>\n";
   }
@@ -141,6 +111,19 @@ class Suite {
   Counts counts_;
 };
 
+// The suite of a run that did not come to its end: one error, so that nobody takes what it left
+// out for passed.
+Counts write_interrupted(const std::string& name, const std::string& known, std::string& out) {
+  const Counts counts{.tests = 1, .errors = 1};
+  out += fmt::format(
+      "  <testsuite{0}{1}>\n    <testcase{2}{3}>\n      <error{4}{5}/>\n    </testcase>\n"
+      "  </testsuite>\n",
+      attribute("name", name + ".interrupted"), counts.attributes(), attribute("classname", name),
+      attribute("name", "interrupted"), attribute("message", "interrupted: " + known),
+      attribute("type", "interrupted"));
+  return counts;
+}
+
 }  // namespace
 
 void write_junit(const Report& report, std::string& out) {
@@ -156,6 +139,7 @@ void write_junit(const Report& report, std::string& out) {
     total.add(suite.counts());
     suite.write(suites);
   }
+  if (!report.interrupted.empty()) total.add(write_interrupted(name, report.interrupted, suites));
   out += "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   out += fmt::format("<testsuites{}{}>\n{}</testsuites>\n", attribute("name", name),
                      total.attributes(), suites);

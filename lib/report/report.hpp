@@ -88,6 +88,7 @@ struct Report {
   std::vector<std::pair<std::string, Value>> summary;  // JSON object "summary"; not shown in text
   std::vector<std::variant<Lines, Table>> blocks;      // in the order in which people read them
   Verdicts verdicts = {};                              // for junit alone
+  std::string interrupted = {};  // for junit alone: what is known; empty: the run came to its end
 };
 
 enum class Format : std::uint8_t { text, json, jsonl, csv, md, junit };
@@ -105,9 +106,9 @@ std::string format_names(bool with_verdicts = false);  // "text, json, jsonl, cs
 // md: tables as Markdown, lines in a fenced block.
 // text: aligned columns, numbers to the right; lines as they are.
 // junit: JUnit's XML as CI systems read it: a test suite for each table, a test case for each
-// record
-//       with a verdict. A case that did not pass carries its record. Code points that XML 1.0
-//       cannot hold become U+FFFD.
+//       record with a verdict. A case that did not pass carries its record. A run that was
+//       interrupted has one more case, an error. Code points that XML 1.0 cannot hold become
+//       U+FFFD.
 // Tables with machine columns only are left out of text and md.
 // Throws std::logic_error, before anything is written, if a row is not as long as its columns
 // or junit is asked of a report without verdicts, and

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/writers.hpp"
+#include "report/xml.hpp"
 
 namespace swa::report {
 namespace {
@@ -16,35 +17,6 @@ std::string number(double x) {
   text.resize(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text == "-0" ? "0" : text;
-}
-
-// What XML allows in a text: no control characters but white space, no U+FFFE and U+FFFF.
-bool allowed(char32_t c) {
-  return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c != 0xFFFE && c != 0xFFFF);
-}
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const CodePoint c = decode(text);
-    const std::string_view bytes = text.substr(0, c.bytes);
-    text.remove_prefix(c.bytes);
-    const bool malformed = c.value == kReplacement && c.bytes == 1;
-    if (malformed || !allowed(c.value)) {
-      result += "\uFFFD";
-    } else if (bytes == "&") {
-      result += "&amp;";
-    } else if (bytes == "<") {
-      result += "&lt;";
-    } else if (bytes == ">") {
-      result += "&gt;";
-    } else if (bytes == "\"") {
-      result += "&quot;";
-    } else {
-      result += bytes;
-    }
-  }
-  return result;
 }
 
 std::string paint(Fill fill) {
@@ -113,7 +85,7 @@ Svg::Svg(double width, double height, std::string_view title, std::string_view d
                         "\n"
                         R"(<desc id="figure-description">{}</desc>)"
                         "\n",
-                        escaped(title), escaped(description))),
+                        xml_text(title), xml_text(description))),
       width_(width),
       height_(height) {}
 
@@ -128,7 +100,7 @@ std::string Svg::attributes(const MaybeStyle& style) {
 }
 
 void Svg::open(std::string_view name, const MaybeStyle& style) {
-  body_ += fmt::format("<g class=\"{}\"{}>\n", escaped(name), attributes(style));
+  body_ += fmt::format("<g class=\"{}\"{}>\n", xml_attribute(name), attributes(style));
 }
 
 void Svg::close() {
@@ -166,7 +138,7 @@ void Svg::text(Point at, std::string_view words, const TextStyle& style) {
   if (style.align == Align::end) body_ += R"( text-anchor="end")";
   if (style.bold) body_ += R"( font-weight="bold")";
   if (!style.upright) body_ += fmt::format(" transform=\"rotate(-90 {} {})\"", x, y);
-  body_ += fmt::format(">{}</text>\n", escaped(words));
+  body_ += fmt::format(">{}</text>\n", xml_text(words));
 }
 
 std::string Svg::document() const {

@@ -143,6 +143,20 @@ TEST_CASE("the band oracle needs memory for its tensors and its blocks and no mo
   CHECK(peak > 8 * n * 5 * d);  // what it holds at least: the figure is no other process's
 }
 
+TEST_CASE("the peak memory is not that of the program that started swa") {
+  const string bash = tool_or_skip("bash");
+  if (bash.empty()) return;
+  // A shell that holds 200 MB becomes swa.
+  const string line =
+      "printf -v x '%0200000000d' 1; exec \"$0\" bench --nq 8 --kernel cpu-tiled --rounds 1 "
+      "--format json";
+  const Finished run = swa::test::run(bash, {"-c", line, SWA_BINARY});
+  REQUIRE(run.status == 0);
+  CHECK(run.peak_mib > 150);
+  const double peak = json::parse(run.out)["summary"]["peak_rss_bytes"];
+  if (!kSanitized) CHECK(peak < 100.0 * 1024 * 1024);
+}
+
 TEST_CASE("bench refuses what it cannot time") {
   struct Row {
     string line;
@@ -153,6 +167,7 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench", 2, "no size"},
       {"bench --nq 8 --kernel cpu-nothing", 2, "cpu-nothing"},
       {"bench --nq 8 --kernel sm90-*", 3, "CPU kernels only"},
+      {"bench --nq 8 --kernel sm90-*", 3, "leave --kernel out"},
       {"bench --nq 8 --rounds 0", 2, "--rounds 0"},
       {"bench --nq 8 --rounds 1,2", 2, "--rounds 1,2"},
       {"bench --nq 8 --threads 0", 2, "--threads 0"},

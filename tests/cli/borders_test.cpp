@@ -98,7 +98,8 @@ vector<Asked> options_with_values() {
 }
 
 bool is_real(const Asked& asked) {
-  return asked.option == "--scale" || asked.option == "--softcap";
+  return asked.option == "--scale" || asked.option == "--softcap" ||
+         asked.option == "--max-seconds";
 }
 
 string line_of(const Asked& asked, const string& value) {

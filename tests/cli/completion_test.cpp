@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -31,8 +32,9 @@ class Bash {
       : bash_(bash), script_(scratch_.write("swa.bash", output("--completion bash"))) {}
 
   // `typed` are the words after "swa" as bash cuts them, the last one perhaps empty.
-  vector<string> offers(Words typed, const Setup& setup = {}) const {
-    typed.insert(typed.begin(), SWA_BINARY);
+  vector<string> offers(Words typed, const Setup& setup = {},
+                        const string& program = SWA_BINARY) const {
+    typed.insert(typed.begin(), program);
     const string ask =
         "source \"$0\"; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
         "_swa; printf '%s\\n' \"${COMPREPLY[@]}\"";
@@ -115,6 +117,30 @@ TEST_CASE("bash offers the models of one's own data folder and none where there 
              "pattern = \"LLG\"\nwindow = 4\nkv_heads = 2\nhead_dim = 8\n");
   CHECK(bash.offers({"kv-budget", "--model", "min"}, data.setup()) == vector<string>{"mine"});
   CHECK(bash.offers({"kv-budget", "--model", ""}, {{{"SWA_DATA_DIR", "/nonexistent"}}}).empty());
+}
+
+TEST_CASE("bash runs nothing that stands in a word") {
+  const string found = tool_or_skip("bash");
+  if (found.empty()) return;
+  const Bash bash(found);
+  const Scratch scratch;
+  const string made = scratch.folder() + "/made";
+  // In the place of swa: no catalogue would let such words through.
+  const string program =
+      scratch.write("other-swa", "#!" + found + "\nprintf '%s\\n' 'm$(touch${IFS}" + made +
+                                     ")' 'm`>" + made + "`' 'm*' 'plain'\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  CHECK(bash.offers({"kv-budget", "--model", "pl"}, {}, program) == vector<string>{"plain"});
+  CHECK(bash.offers({"kv-budget", "--model", "m"}, {}, program) ==
+        vector<string>{"m$(touch${IFS}" + made + ")", "m`>" + made + "`", "m*"});
+  CHECK_FALSE(std::filesystem::exists(made));
+}
+
+TEST_CASE("bash offers no suite whose name a shell would run") {
+  const DataCopy data;
+  data.write("cases/$(true).toml", "");
+  data.write("cases/mine.toml", "");
+  CHECK(run_swa("--words suites", data.setup()).out == "chapter\nmine\n");
 }
 
 TEST_CASE("bash offers every option of every command") {

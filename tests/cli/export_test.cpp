@@ -115,15 +115,44 @@ TEST_CASE("a full disk is an error that leaves no file and loses no report") {
   CHECK(names_in(scratch.folder()) == std::set<string>{"x.svg"});
 }
 
-TEST_CASE("a run that is stopped leaves no file") {
+TEST_CASE("a run that is stopped writes no file") {
+  struct Row {
+    string line, kinds;
+  };
+  const vector<Row> rows{{"verify --nq 200:2000:1 --W none", "json,csv"},
+                         {"bench --nq 64 --rounds 1000000 --max-seconds 1000", "json,csv"},
+                         {"ring-sim --W 16 --steps 48 --head-dim 65536 --page 1", "svg,csv"}};
+  for (const Row& row : rows) {
+    CAPTURE(row.line);
+    const Scratch scratch;
+    const string kind = row.kinds.substr(0, row.kinds.find(',')),
+                 old = scratch.write("x." + kind, "old");
+    Setup setup;
+    setup.signal_after = {kSanitized ? 3 : 0.4};
+    const Finished run =
+        run_swa(row.line + " --export " + old + "," + scratch.folder() + "/y.csv", setup);
+    INFO("stderr: ", run.err);
+    CHECK(run.status == 130);
+    CHECK_FALSE(run.out.empty());
+    const vector<string> said = lines(run.err);
+    REQUIRE(said.size() == 2);
+    CHECK(said[1] == "interrupted: --export wrote no file");
+    CHECK(content_of(old) == "old");
+    CHECK(names_in(scratch.folder()) == std::set<string>{"x." + kind});
+  }
+}
+
+TEST_CASE("an export from a folder that is gone is refused") {
+  const string bash = tool_or_skip("bash");
+  if (bash.empty()) return;
   const Scratch scratch;
-  const string old = scratch.write("x.json", "old");
-  const Finished run =
-      run_swa("verify --nq 16Ki --W 4096 --export " + old + "," + scratch.folder() + "/y.csv",
-              {.timeout = 0.5});
-  CHECK(run.timed_out);
-  CHECK(content_of(old) == "old");
-  CHECK(names_in(scratch.folder()) == std::set<string>{"x.json"});
+  const Finished run = swa::test::run(
+      bash,
+      {"-c", "mkdir \"$0\" && cd \"$0\" && rmdir \"$0\" && \"$1\" tile-map --nq 8 --export x.csv",
+       scratch.folder() + "/gone", SWA_BINARY});
+  CHECK(run.status == 2);
+  CHECK(run.out.empty());
+  CHECK(contains(run.err, "--export x.csv: the folder you stand in is gone"));
 }
 
 TEST_CASE("an export is kept where standard output fails") {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "process.hpp"
+#include "xml.hpp"
 
 using namespace swa::test;
 using nlohmann::json;
@@ -71,6 +72,18 @@ TEST_CASE("every format of an interrupted run is whole") {
       CHECK(contains(run.out, "interrupted: "));
     }
   }
+}
+
+TEST_CASE("junit of an interrupted run is not green") {
+  const Element root =
+      XmlReader::read(interrupted("verify --nq 200:2000:1 --W none --format junit", SIGTERM).out);
+  CHECK(root.attributes.at("errors") == "1");
+  REQUIRE(everywhere(root, "error").size() == 1);
+  const auto cases = everywhere(root, "testcase");
+  CHECK(root.attributes.at("tests") == std::to_string(cases.size()));
+  CHECK(cases.back()->attributes.at("name") == "interrupted");
+  CHECK(
+      contains(everywhere(root, "error")[0]->attributes.at("message"), " of 1801 cases were run"));
 }
 
 TEST_CASE("a case that is broken off is left out") {

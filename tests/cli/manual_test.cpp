@@ -65,6 +65,9 @@ TEST_CASE("every page has its name and sections and every option of the help") {
       CAPTURE(option);
       CHECK(contains(text, "\\fB" + spelled(option) + "\\fR"));
     }
+    for (const string status : {"0", "1", "2", "3", "4", "130"}) {
+      CHECK(contains(text, "\n.TP\n.B " + status + "\n"));
+    }
     if (!page.empty()) CHECK(contains(text, ".SH EXAMPLES\n.nf\nswa " + spelled(page)));
   }
   CHECK(output("--manual") == output("--manual swa"));

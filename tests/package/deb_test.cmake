@@ -1,10 +1,14 @@
 # Makes the Debian package and looks into it.
-#   cmake -D BUILD=… -D CPACK=… -D VERSION=… -P deb_test.cmake
+#   cmake -D BUILD=… -D CPACK=… -D VERSION=… -D SHLIBDEPS=… -P deb_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
 find_program(dpkg_deb dpkg-deb)
 if(NOT dpkg_deb)
   message("swa test skipped: dpkg-deb is not installed")
+  return()
+endif()
+if(NOT SHLIBDEPS)
+  message("swa test skipped: dpkg-shlibdeps is not installed")
   return()
 endif()
 set(scratch ${BUILD}/tests/deb)
@@ -25,7 +29,7 @@ execute_process(COMMAND ${dpkg_deb} --contents ${packages} OUTPUT_VARIABLE conte
   COMMAND_ERROR_IS_FATAL ANY)
 foreach(field "Package: swa\n" "Version: ${VERSION}\n"
     "Maintainer: swa developers <swa@localhost>\n"
-    "Depends: libc6")
+    "Depends: libc6 (>= ")
   string(FIND "${fields}" "${field}" at)
   if(at EQUAL -1)
     message(FATAL_ERROR "no '${field}' in\n${fields}")

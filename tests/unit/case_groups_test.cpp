@@ -54,6 +54,6 @@ TEST_CASE("small cases share a group and large ones run alone") {
 TEST_CASE("groups run every case once") {
   std::vector<int> calls(7);
   const std::vector<CaseGroup> groups{{0, 3}, {3, 4}, {4, 7}};
-  CHECK(run_groups(groups, [&](std::size_t i) { ++calls[i]; }));
+  run_groups(groups, [&](std::size_t i) { ++calls[i]; });
   CHECK(calls == std::vector<int>(7, 1));
 }

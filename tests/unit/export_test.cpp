@@ -155,6 +155,26 @@ TEST_CASE("an export through a link writes the file that it names") {
   CHECK(content_of(file) == "n\n7\n");
 }
 
+TEST_CASE("an export through a link makes the file that is not there yet") {
+  const Scratch scratch;
+  const string folder = scratch.folder() + "/";
+  fs::create_directory(folder + "results");
+  fs::create_symlink("results/../results/real.csv", folder + "one.csv");
+  fs::create_symlink("one.csv", folder + "two.csv");
+  CHECK(complaint(folder + "two.csv," + folder + "results/real.csv")
+            .ends_with("the file was named more than once"));
+  CHECK(complaint(folder + "two.csv") == "");
+  write(folder + "two.csv");
+  CHECK(fs::is_symlink(folder + "one.csv"));
+  CHECK(fs::is_symlink(folder + "two.csv"));
+  CHECK(content_of(folder + "results/real.csv") == "n\n7\n");
+
+  fs::create_symlink("none/real.csv", folder + "lost.csv");
+  CHECK(complaint(folder + "lost.csv").ends_with(": there is no such folder"));
+  fs::create_symlink("loop.csv", folder + "loop.csv");
+  CHECK(complaint(folder + "loop.csv").ends_with(": no such name can be written"));
+}
+
 TEST_CASE("an export that fails leaves the older files and no other") {
   const Scratch scratch;
   const string folder = scratch.folder();

@@ -127,3 +127,22 @@ TEST_CASE("junit of a report without verdicts is refused") {
   report.verdicts = {};
   CHECK_THROWS_AS(written(report), std::logic_error);
 }
+
+TEST_CASE("junit of a run that was interrupted holds an error") {
+  Report report = judged({{"right", ""}});
+  report.interrupted = "1 of 9 cases were run";
+  CHECK(written(report) == R"(<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="swa.sample" tests="2" failures="0" errors="1" skipped="0">
+  <testsuite name="swa.sample" tests="1" failures="0" errors="0" skipped="0">
+    <testcase classname="swa.sample" name="p: 0"/>
+  </testsuite>
+  <testsuite name="swa.sample.interrupted" tests="1" failures="0" errors="1" skipped="0">
+    <testcase classname="swa.sample" name="interrupted">
+      <error message="interrupted: 1 of 9 cases were run" type="interrupted"/>
+    </testcase>
+  </testsuite>
+</testsuites>
+)");
+  report.blocks.clear();  // not even one case came to its end
+  CHECK(everywhere(read(report), "error").size() == 1);
+}

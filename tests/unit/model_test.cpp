@@ -123,6 +123,10 @@ TEST_CASE("a broken catalogue says where") {
         "m.toml:1: 'title' is missing, empty or not a string");
   CHECK(complaint(good.substr(0, good.size() - 11))
             .ends_with("'window' is missing or not a whole number"));
+  for (const std::string id : {"$(touch x)", "a b", "a,b", "a*", "\u00e4", "a\"b", "a;b"}) {
+    CHECK(complaint("[[model]]\nid = '" + id + "'\n" + good.substr(good.find("title"))) ==
+          "m.toml:2: 'id' = '" + id + "' may hold only A-Z a-z 0-9 . _ -");
+  }
   CHECK(complaint("[[model]\n").starts_with("m.toml:1: "));
   CHECK_THROWS_AS(read_catalogue("/nonexistent"), UsageError);
 }

@@ -1,11 +1,14 @@
 // Loops over threads: every number once, nested loops on their own thread, the first failure.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,6 +25,22 @@ struct Threads {
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
   Index before;
+};
+
+// The process can take so many further bytes, of addresses too, while it lives.
+struct FewBytes {
+  explicit FewBytes(rlim_t bytes) {
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    getrlimit(RLIMIT_AS, &before);
+    rlimit limit = before;
+    limit.rlim_cur = pages * 4096 + bytes;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~FewBytes() { setrlimit(RLIMIT_AS, &before); }
+  FewBytes(const FewBytes&) = delete;
+  FewBytes& operator=(const FewBytes&) = delete;
+  rlimit before{};
 };
 
 }  // namespace
@@ -85,4 +104,52 @@ TEST_CASE("a failure ends a loop and is rethrown") {
                                     }),
                        "no", std::runtime_error);
   CHECK(calls <= 2);
+}
+
+#ifndef SWA_SANITIZED  // the sanitizers' own bytes are beyond any such limit
+TEST_CASE("a loop goes on with the threads that could be started") {
+  const Threads set(500);
+  std::vector<int> calls(1000);
+  {
+    const FewBytes few(64 << 20);  // the stacks of a few threads
+    std::atomic<bool> over{false};
+    std::vector<std::jthread> waiting;
+    CHECK_THROWS_AS(
+        [&] {
+          for (int i = 0; i < 500; ++i) {
+            waiting.emplace_back([&] { over.wait(false); });
+          }
+        }(),
+        std::system_error);
+    over = true;
+    over.notify_all();
+    waiting.clear();
+    parallel_for(1000, [&](Index i) {
+      ++calls[static_cast<std::size_t>(i)];
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    });
+  }
+  CHECK(calls == std::vector<int>(1000, 1));
+}
+#endif
+
+TEST_CASE("a loop that is asked to stop leaves out what is left and says so") {
+  const Threads set(1);
+  int calls = 0;
+  const auto loop = [&](Index count) {
+    parallel_for(count, [&](Index i) {
+      ++calls;
+      if (i == 3) request_stop();
+    });
+  };
+  CHECK_THROWS_AS(loop(10), Stopped);
+  CHECK(calls == 4);
+  CHECK(stop_requested());
+  CHECK_THROWS_AS(loop(1), Stopped);  // and no further loop begins
+  CHECK(calls == 4);
+  clear_stop();
+  CHECK_FALSE(stop_requested());
+  loop(4);  // stopped by its last call, which leaves nothing out
+  CHECK(calls == 8);
+  clear_stop();
 }

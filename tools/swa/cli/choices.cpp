@@ -72,7 +72,8 @@ List models() {
 List suites() {
   List names;
   for (const auto& entry : std::filesystem::directory_iterator(data_path("cases"))) {
-    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+    const std::string name = entry.path().stem().string();
+    if (entry.path().extension() == ".toml" && is_plain_word(name)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;

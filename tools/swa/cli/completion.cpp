@@ -37,7 +37,8 @@ void append(Words& words, const Words& more) {
 constexpr const char* kBashHead = R"(# bash completion for swa, printed by `swa --completion bash`
 _swa() {
   local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]}
-  local command=${COMP_WORDS[1]} program=${COMP_WORDS[0]/#\~/$HOME} words= prefix=
+  local command=${COMP_WORDS[1]} program=${COMP_WORDS[0]/#\~/$HOME} words= prefix= word
+  local -a list
   COMPREPLY=()
   # bash makes three words of --format=json.
   if [[ $current == = ]]; then
@@ -55,7 +56,11 @@ constexpr const char* kBashTail = R"(  esac
     prefix=${current%,*},
     current=${current##*,}
   fi
-  COMPREPLY=($(compgen -P "$prefix" -W "$words" -- "$current"))
+  # compgen -W would expand the words, and run what stands in $(...).
+  IFS=$' \t\n' read -r -d '' -a list <<< "$words"
+  for word in "${list[@]}"; do
+    if [[ $word == "$current"* ]]; then COMPREPLY+=("$prefix$word"); fi
+  done
 }
 complete -F _swa swa
 )";

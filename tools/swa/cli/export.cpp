@@ -24,16 +24,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file itself where a link names it: a rename replaces the link, and should replace the file.
-fs::path target_of(const std::string& path) {
-  std::error_code trouble;
-  const fs::path absolute = fs::absolute(path), target = fs::weakly_canonical(absolute, trouble);
-  return trouble ? absolute : target;
-}
-
 [[noreturn]] void refuse(std::string_view option, const std::string& path, std::string_view why,
                          const std::string& remedy) {
   throw UsageError(fmt::format("{} {}: {}", option, path, why), remedy);
+}
+
+// The file itself where a link names it, even one that is not there yet: a rename replaces the
+// link, and should make or replace the file.
+fs::path target_of(std::string_view option, const std::string& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code trouble;
+  fs::path target = fs::absolute(path, trouble);
+  if (trouble) refuse(option, path, "the folder you stand in is gone", "go to one that is there");
+  for (int links = 0; links < kMostLinks; ++links) {
+    const fs::path canonical = fs::weakly_canonical(target, trouble);
+    if (trouble) break;
+    target = canonical;
+    // What is left of links names nothing.
+    const fs::path next = fs::read_symlink(target, trouble);
+    if (trouble) break;
+    target = target.parent_path() / next;
+  }
+  return target;
 }
 
 std::optional<ExportFile> parse_one(const std::string& path, bool has_figure) {
@@ -73,7 +85,7 @@ class Undisturbed {
 class PendingFile {
  public:
   PendingFile(const std::string& path, const std::string& content)
-      : path_(path), target_(target_of(path)) {
+      : path_(path), target_(target_of("--export", path)) {
     create();
     if (!write(content)) {
       const int trouble = errno;
@@ -156,7 +168,7 @@ std::vector<ExportFile> parse_exports(std::string_view option, std::string_view 
              figure ? "this command has no figure" : "the suffix names no kind of file",
              fmt::format("the name must end in {}", export_kinds(has_figure)));
     }
-    if (!targets.insert(target_of(path)).second) {
+    if (!targets.insert(target_of(option, path)).second) {
       refuse(option, path, "the file was named more than once", "give each file once");
     }
     files.push_back(*file);
@@ -166,7 +178,7 @@ std::vector<ExportFile> parse_exports(std::string_view option, std::string_view 
 
 void require_writable(std::string_view option, const std::vector<ExportFile>& files) {
   for (const ExportFile& file : files) {
-    const fs::path target = target_of(file.path), folder = target.parent_path();
+    const fs::path target = target_of(option, file.path), folder = target.parent_path();
     std::error_code trouble;
     const fs::file_status status = fs::status(target, trouble);
     if (!fs::is_directory(folder, trouble)) {

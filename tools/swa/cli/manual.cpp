@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <sstream>
+#include <utility>
 
 #include "cli/suggest.hpp"
 #include "error.hpp"
@@ -83,21 +84,23 @@ std::string example_section(const std::string& footer) {
 
 std::string exit_section() {
   std::string text = ".SH EXIT STATUS\n";
-  constexpr const char* kMeanings[] = {
-      "yes: done, or everything that was judged is right",
-      "no: something that was judged is not right",
-      "asked wrongly: a command, an option, a value or a data file",
-      "cannot run here: no such GPU, not enough memory, data not found, or no place for the output",
-      "a defect of swa",
+  constexpr std::pair<int, const char*> kMeanings[] = {
+      {0, "yes: done, or everything that was judged is right"},
+      {1, "no: something that was judged is not right"},
+      {2, "asked wrongly: a command, an option, a value or a data file"},
+      {3,
+       "cannot run here: no such GPU, not enough memory, data not found, or no place for the "
+       "output"},
+      {4, "a defect of swa"},
+      {130, "interrupted: the report holds what was known by then, and no file was exported"},
   };
-  int status = 0;
-  for (const char* meaning : kMeanings) {
-    text += fmt::format(".TP\n.B {}\n{}\n", status++, escaped(meaning));
+  for (const auto& [status, meaning] : kMeanings) {
+    text += fmt::format(".TP\n.B {}\n{}\n", status, escaped(meaning));
   }
   return text;
 }
 
-std::string files_section() {
+std::string environment_section() {
   return ".SH ENVIRONMENT\n.TP\n.B SWA_DATA_DIR\n"
          "the folder of models, cases and figures, in place of the one that was installed\n";
 }
@@ -115,7 +118,7 @@ std::string program_page(const OptionTable& table, const std::string& version) {
     text += fmt::format(".TP\n.B {}\n{}\n", escaped(command.name), escaped(command.meaning));
     pages.push_back(fmt::format(".BR swa\\-{} (1)", escaped(command.name)));
   }
-  text += options_section(table.program) + exit_section() + files_section();
+  text += options_section(table.program) + exit_section() + environment_section();
   return text + fmt::format(".SH SEE ALSO\n{}\n", fmt::join(pages, ",\n"));
 }
 
@@ -128,8 +131,8 @@ std::string command_page(const CommandRow& command, const std::string& version) 
   }
   text += fmt::format(".SH SYNOPSIS\n.B swa {}{}\n[\\fIOPTIONS\\fR]\n", escaped(command.name),
                       positionals);
-  text +=
-      options_section(command) + example_section(command.footer) + exit_section() + files_section();
+  text += options_section(command) + example_section(command.footer) + exit_section() +
+          environment_section();
   return text + ".SH SEE ALSO\n.BR swa (1)\n";
 }
 

@@ -65,7 +65,13 @@ void require_memory(double bytes, const std::string& what) {
 }
 
 double peak_bytes() {
-  rusage used{};
+  // Not getrusage(): its maximum survives exec, so that it may be that of the program that started
+  // this one.
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("VmHWM:")) return 1024 * std::stod(line.substr(6));
+  }
+  rusage used{};  // where /proc is not mounted
   getrusage(RUSAGE_SELF, &used);
   return 1024 * static_cast<double>(used.ru_maxrss);
 }

@@ -17,6 +17,7 @@
 #include "cli/word_check.hpp"
 #include "commands/commands.hpp"
 #include "error.hpp"
+#include "terminal/interrupt.hpp"
 
 namespace swa::cli {
 
@@ -74,7 +75,7 @@ int Program::dispatch(std::span<char* const> words, std::ostream& out) {
     throw UsageError("no command was given", "swa --help lists them");
   const std::string first = words.front();
   if (first == "help") return help(words.subspan(1), out);
-  if (first.starts_with('-')) return answer(read_question(words), out);
+  if (first.starts_with('-')) return answer(read_question(words), words, out);
   Command& command = find(first);
   name_ = fmt::format("swa {}", first);
   return run_command(command, words, out);
@@ -89,10 +90,10 @@ int Program::help(std::span<char* const> words, std::ostream& out) {
   return 0;
 }
 
-int Program::answer(const Question& question, std::ostream& out) {
+int Program::answer(const Question& question, std::span<char* const> words, std::ostream& out) {
   const auto print = [&](report::Report report) {
     report.version = SWA_VERSION;
-    report.argv = {question.option};
+    report.argv.assign(words.begin(), words.end());
     report::write(report, question.format, out);
   };
   const OptionTable table = this->table();
@@ -131,8 +132,11 @@ int Program::run_command(Command& command, std::span<char* const> words, std::os
   Outcome outcome = command.run();
   outcome.report.version = SWA_VERSION;
   outcome.report.argv.assign(words.begin(), words.end());
+  // A file that looks whole and is not would be taken for the answer.
+  const bool interrupted = outcome.status == terminal::kInterrupted;
+  if (interrupted && !files.empty()) terminal::say_interrupted("--export wrote no file");
   try {
-    write_exports(files, outcome.report, outcome.figure);
+    if (!interrupted) write_exports(files, outcome.report, outcome.figure);
   } catch (const CannotRun&) {
     report::write(outcome.report, format, out);
     throw;

@@ -33,7 +33,7 @@ class Program {
   // `words` are those of the command line, without the program's own name.
   int dispatch(std::span<char* const> words, std::ostream& out);
   int help(std::span<char* const> words, std::ostream& out);
-  int answer(const Question& question, std::ostream& out);
+  int answer(const Question& question, std::span<char* const> words, std::ostream& out);
   int run_command(Command& command, std::span<char* const> words, std::ostream& out);
   Command& find(const std::string& name) const;
 

@@ -140,7 +140,8 @@ std::vector<TimedKernel> choose_kernels(const cli::Option& option, TileShape til
   std::vector<std::string> names;
   for (const TimedKernel& kernel : all) names.push_back(kernel.name);
   std::vector<TimedKernel> chosen;
-  for (const std::size_t i : choose(option, names, "bench times CPU kernels only")) {
+  for (const std::size_t i : choose(option, names, "bench times CPU kernels only",
+                                    "leave --kernel out to time all of them, or name one")) {
     chosen.push_back(all[i]);
   }
   return chosen;

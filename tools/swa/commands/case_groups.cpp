@@ -30,11 +30,11 @@ std::vector<CaseGroup> group_cases(const std::vector<Case>& cases,
   return groups;
 }
 
-bool run_groups(const std::vector<CaseGroup>& groups,
+void run_groups(const std::vector<CaseGroup>& groups,
                 const std::function<void(std::size_t)>& body) {
   try {
     for (const CaseGroup& group : groups) {
-      if (stop_requested()) return false;
+      if (stop_requested()) return;
       if (group.size() == 1) {
         body(group.begin);
       } else {
@@ -43,9 +43,8 @@ bool run_groups(const std::vector<CaseGroup>& groups,
       }
     }
   } catch (const Stopped&) {
-    return false;
+    // Whoever called sees which cases were left out.
   }
-  return true;
 }
 
 }  // namespace swa::commands

@@ -23,8 +23,8 @@ std::vector<CaseGroup> group_cases(const std::vector<Case>& cases,
                                    const std::function<double(const Problem&)>& bytes_of,
                                    double spare_bytes, Index threads);
 
-// Calls body(i) for each case, group by group. Returns false where a signal stopped it before the
-// end; then some of the later cases were left out or broken off by Stopped.
-bool run_groups(const std::vector<CaseGroup>& groups, const std::function<void(std::size_t)>& body);
+// Calls body(i) for each case, group by group. Where a signal stops it before the end, some of the
+// later cases are left out or broken off by Stopped.
+void run_groups(const std::vector<CaseGroup>& groups, const std::function<void(std::size_t)>& body);
 
 }  // namespace swa::commands

@@ -12,7 +12,7 @@
 namespace swa::commands {
 
 std::vector<std::size_t> choose(const cli::Option& option, const std::vector<std::string>& names,
-                                const std::string& gpu_absence) {
+                                const std::string& gpu_absence, const std::string& remedy) {
   std::vector<std::size_t> chosen;
   for (const std::string& pattern : cli::split(option.name, option.text)) {
     bool any = false;
@@ -27,7 +27,7 @@ std::vector<std::size_t> choose(const cli::Option& option, const std::vector<std
       if (matches(family, pattern) || matches(pattern, family)) {
         throw CannotRun(
             fmt::format("{} '{}' names GPU kernels, and {}", option.name, pattern, gpu_absence),
-            "the CPU check still runs: --kernel cpu-tiled");
+            remedy);
       }
     }
     throw UsageError(fmt::format("{} '{}' names no kernel", option.name, pattern),

@@ -14,7 +14,6 @@
 #include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
-#include "problem/words.hpp"
 #include "reference/parallel.hpp"
 #include "reference/tiled.hpp"
 #include "terminal/interrupt.hpp"
@@ -215,6 +214,7 @@ cli::Outcome run(const Options& options) {
         fmt::format("{} of {} cases were run", results.size(), options.cases.size());
     failures.lines.insert(failures.lines.begin(), "interrupted: " + part);
     terminal::say_interrupted(part);
+    outcome.report.interrupted = part;
     outcome.status = terminal::kInterrupted;
   }
   outcome.report.blocks.push_back(failures);
@@ -227,7 +227,10 @@ std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
   std::vector<std::string> names;
   for (const Kernel& kernel : all) names.push_back(kernel.name);
   std::vector<Kernel> chosen;
-  for (const std::size_t i : choose(option, names, gpu_absence())) chosen.push_back(all[i]);
+  const std::string remedy = "the CPU check still runs: --kernel cpu-tiled";
+  for (const std::size_t i : choose(option, names, gpu_absence(), remedy)) {
+    chosen.push_back(all[i]);
+  }
   return chosen;
 }
 
