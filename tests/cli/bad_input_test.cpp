@@ -323,7 +323,7 @@ TEST_CASE("problems that have no meaning are refused") {
       {"tile-map --nq 90 --nk 8 --left 4 --right none --rule fa2", {"--rule fa2", "another mask"}},
       {"tile-map --nq 1Ti --mask chunked:1073741827", {"repeat only after", "2^26"}},
       {"tile-map --nq 1152921504606846976 --BM 1 --BN 1 --layers " + string(256, 'G'), {"2^127"}},
-      {"tile-map --lengths-q 1:20000:1 --W 1:3000:1", {"3000 problems", "20000 lengths"}},
+      {"tile-map --lengths-q 1:20000:1 --W 1:3000:1", {"3000 problems", "40000 lengths"}},
       {"tile-map --nq 8 --W 4 --rule fa3 --dtype fp8_e4m3", {"--dtype fp8_e4m3", "16-bit"}},
       {"tile-map --lengths-q 3,5 --W 4 --conventions", {"--conventions", "lists"}},
       {"trap-demo alignment --mask ck:t:127,0", {"--mask ck:t:127,0", "top-left"}},
