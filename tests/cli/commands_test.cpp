@@ -424,9 +424,13 @@ TEST_CASE("2^40 tokens are counted in an instant") {
   for (const string options :
        {"", " --W 4096", " --W 4095 --BM 192", " --mask chunked:8192", " --W 1000 --sinks 4",
         " --W 1000 --rule exact,fa2,fa3,flashinfer,flex"}) {
-    const Finished run = run_swa("tile-map --nq 1Ti" + options);
-    CHECK(run.status == 0);
-    CHECK(run.seconds < (kSanitized ? 5.0 : 0.05));
+    double least = 1e9;  // of a few, since other tests run beside this one
+    for (int i = 0; i < 5; ++i) {
+      const Finished run = run_swa("tile-map --nq 1Ti" + options);
+      CHECK(run.status == 0);
+      least = std::min(least, run.seconds);
+    }
+    CHECK(least < (kSanitized ? 5.0 : 0.05));
   }
 }
 
