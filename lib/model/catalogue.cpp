@@ -76,7 +76,10 @@ std::vector<Model> read_catalogue(const std::string& folder) {
       models.push_back(model);
     });
   }
-  if (models.empty()) throw UsageError(fmt::format("the model catalogue {} is empty", folder));
+  if (models.empty()) {
+    throw UsageError(fmt::format("the model catalogue {} is empty", folder),
+                     "put a .toml file with [[model]] tables there");
+  }
   return models;
 }
 

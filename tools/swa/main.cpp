@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -29,6 +30,7 @@ int complain(const std::string& who, const swa::Error& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error of the write, with a sentence
   swa::cli::Program program;
   try {
     return program.run(argc, argv, std::cout);
@@ -37,7 +39,8 @@ int main(int argc, char** argv) {
   } catch (const swa::CannotRun& error) {
     return complain(program.name(), error, 3);
   } catch (const std::bad_alloc&) {
-    return complain(program.name(), swa::CannotRun("there is not enough memory"), 3);
+    return complain(program.name(),
+                    swa::CannotRun("there is not enough memory", "ask for a smaller problem"), 3);
   } catch (const std::exception& error) {
     return complain(program.name(),
                     swa::Error(fmt::format("a defect of swa: {}", error.what()),

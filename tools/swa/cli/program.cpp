@@ -66,7 +66,7 @@ Command& Program::find(const std::string& name) const {
 int Program::run(int argc, char** argv, std::ostream& out) {
   const int status = dispatch({argv + 1, argv + argc}, out);
   out.flush();
-  if (!out) throw CannotRun("the output could not be written");
+  if (!out) throw CannotRun("the output could not be written", "make room, or send it elsewhere");
   return status;
 }
 
