@@ -174,9 +174,7 @@ Index least_number(Form form) {
 Window to_window(Form form, const Numbers& n, bool causal) {
   const Side right = causal ? Side::of(0) : Side::unbounded();
   const auto band = [](Side left, Side after) {
-    // A band that ends at the query is the causal window it is equal to.
-    return after == Side::of(0) ? from_flash_attention({true, number_of(left), 0})
-                                : Window::band(left, after);
+    return from_flash_attention({false, number_of(left), number_of(after)});
   };
   switch (form) {
     case Form::sides:

@@ -122,12 +122,6 @@ void band_block(const Problem& p, const Inputs& in, const Sequence& s, Index h, 
   abs_output = sums.array().colwise() / totals.array();
 }
 
-// As a double, which no size overflows.
-double size_of(const Shape& s) {
-  return static_cast<double>(s.batch) * static_cast<double>(s.heads) *
-         static_cast<double>(s.tokens) * static_cast<double>(s.dim);
-}
-
 }  // namespace
 
 Oracle band_oracle(const Problem& p, const Inputs& inputs) {

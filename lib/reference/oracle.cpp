@@ -56,15 +56,6 @@ void dense_row(const Problem& p, const Inputs& in, const Sequence& s, Index h, I
   result.lse.row(s.batch, h, at)[0] = highest + std::log(total);
 }
 
-double pairs(const Problem& p) {
-  double total = 0;
-  for (const SharedMask& s : shared_masks(p)) {
-    total += static_cast<double>(s.mask.n_q) * static_cast<double>(s.mask.n_k) *
-             static_cast<double>(s.sequences);
-  }
-  return total * static_cast<double>(p.heads_q);
-}
-
 }  // namespace
 
 Oracle empty_oracle(const Problem& p) {
@@ -100,9 +91,18 @@ Oracle dense_oracle(const Problem& p, const Inputs& inputs) {
   return result;
 }
 
+double dense_oracle_pairs(const Problem& p) {
+  double total = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    total += static_cast<double>(s.mask.n_q) * static_cast<double>(s.mask.n_k) *
+             static_cast<double>(s.sequences);
+  }
+  return total * static_cast<double>(p.heads_q);
+}
+
 Oracle oracle(const Problem& p, const Inputs& inputs) {
-  return pairs(p) <= static_cast<double>(kMaxDensePairs) ? dense_oracle(p, inputs)
-                                                         : band_oracle(p, inputs);
+  return dense_oracle_pairs(p) <= static_cast<double>(kMaxDensePairs) ? dense_oracle(p, inputs)
+                                                                      : band_oracle(p, inputs);
 }
 
 }  // namespace swa

@@ -47,6 +47,9 @@ Oracle band_oracle(const Problem& problem, const Inputs& inputs);
 // The dense oracle where its pairs are at most 2^26, else the band oracle.
 Oracle oracle(const Problem& problem, const Inputs& inputs);
 
+// The pairs that dense_oracle() decides, over all sequences and query heads, as a double.
+double dense_oracle_pairs(const Problem& problem);
+
 // The pairs whose scores band_oracle() computes for one head over all sequences, visible or not;
 // the rows of its blocks, and no fewer keys than one of them looks at.
 double band_oracle_pairs(const Problem& problem);

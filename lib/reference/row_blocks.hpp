@@ -9,6 +9,12 @@
 
 namespace swa {
 
+// Elements as a double, which no size overflows.
+inline double size_of(const Shape& s) {
+  return static_cast<double>(s.batch) * static_cast<double>(s.heads) *
+         static_cast<double>(s.tokens) * static_cast<double>(s.dim);
+}
+
 // Calls body(sequence, query head, rows) for each block of at most `rows_per_block` query rows of
 // each head of each sequence, on all cores. Rows are counted from the sequence's first.
 template <class Body>

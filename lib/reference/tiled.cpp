@@ -143,13 +143,7 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
 
 double tiled_bytes(const Problem& p, TileShape tile) {
   const double d = static_cast<double>(p.head_dim), dv = static_cast<double>(p.value_dim());
-  const Shape queries = p.query_shape(1), all_keys = p.key_shape(1);
-  const double query_rows = static_cast<double>(queries.batch) *
-                            static_cast<double>(queries.heads) *
-                            static_cast<double>(queries.tokens);
-  const double key_rows = static_cast<double>(all_keys.batch) *
-                          static_cast<double>(all_keys.heads) *
-                          static_cast<double>(all_keys.tokens);
+  const double query_rows = size_of(p.query_shape(1)), key_rows = size_of(p.key_shape(1));
   const double rows = static_cast<double>(smaller(tile.BM, p.n_q));
   const double columns = static_cast<double>(smaller(tile.BN, p.n_k));
   const double cores = static_cast<double>(thread_count());

@@ -57,8 +57,8 @@ bool fa2_drops_keys(const Mask& mask) {
 // The bounds of the FlashAttention family, in keys and not clipped: those of a whole query tile,
 // also where the last one hangs over the end.
 struct Reach {
-  Index first_left, first_right;  // of the tile's first row: its first key, its last key
-  Index past_left, past_right;    // of the row after the tile's last
+  Index first_left;             // the first key of the tile's first row
+  Index past_left, past_right;  // the first and the last key of the row after the tile's last
 };
 Reach reach_of(const Mask& mask, TileShape tile, Index query_tile) {
   const Index first = mask.q_offset + query_tile * tile.BM, past = first + tile.BM;
@@ -66,7 +66,7 @@ Reach reach_of(const Mask& mask, TileShape tile, Index query_tile) {
   // An open side reaches past every key.
   const Index L = left.bounded ? left.reach : mask.n_q + mask.n_k;
   const Index R = right.bounded ? right.reach : mask.n_q + mask.n_k;
-  return {first - L, first + R, past - L, past + R};
+  return {first - L, past - L, past + R};
 }
 
 // Division as in C, which these kernels clip at 0 afterwards.
@@ -258,20 +258,25 @@ Tally tally(const Mask& mask, TileShape tile, Rule rule, Index query_tile) {
   exact.visited = tiles_of_query_tile(mask, tile, query_tile).size();
   exact.full = count_full(mask, tile, query_tile);
   exact.partial = exact.masked = exact.visited - exact.full;
-  const TileRange walk = walk_of(mask, tile, rule, query_tile).band;
   switch (rule) {
     case Rule::exact:
-      return exact;
+      break;
     case Rule::flex:
       exact.full = flex_full(mask, tile, query_tile, exact.full);
       exact.partial = exact.masked = exact.visited - exact.full;
-      return exact;
-    case Rule::fa2:
+      break;
+    case Rule::fa2: {
+      const TileRange walk = flash_attention_walk(mask, tile, query_tile);
       return with_walk(exact, walk, fa2_masked(mask, tile, walk.size()));
-    case Rule::fa3:
+    }
+    case Rule::fa3: {
+      const TileRange walk = flash_attention_walk(mask, tile, query_tile);
       return with_walk(exact, walk, fa3_masked(mask, tile, query_tile, walk));
-    case Rule::flashinfer:
+    }
+    case Rule::flashinfer: {
+      const TileRange walk = flashinfer_walk(mask, tile, query_tile);
       return with_walk(exact, walk, flashinfer_masked(mask, tile, query_tile, walk));
+    }
   }
   return exact;
 }

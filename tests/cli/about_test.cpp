@@ -15,14 +15,6 @@ using std::string;
 
 namespace {
 
-string output(const string& line) {
-  const Finished run = run_swa(line);
-  INFO("swa ", line, ": ", run.err);
-  CHECK(run.status == 0);
-  CHECK(run.err.empty());
-  return run.out;
-}
-
 json report_of(const string& line) {
   return json::parse(output(line + " --format json"));
 }

@@ -20,16 +20,6 @@ using std::vector;
 
 namespace {
 
-// Standard output of a run that succeeds and says nothing on the side.
-string output(const string& line, const Setup& setup = {}) {
-  INFO("swa ", line);
-  const Finished run = run_swa(line, setup);
-  INFO("stderr: ", run.err);
-  CHECK(run.status == 0);
-  CHECK(run.err.empty());
-  return run.out;
-}
-
 // Parses, and refuses a key that stands twice in one object.
 json parse(const string& text) {
   vector<std::set<string>> open;

@@ -19,12 +19,6 @@ using std::vector;
 
 namespace {
 
-string output(const string& line) {
-  const Finished run = run_swa(line);
-  CHECK(run.status == 0);
-  return run.out;
-}
-
 // A bash that sources the script of completion, and answers what it offers for the last word.
 class Bash {
  public:

@@ -13,13 +13,6 @@ using std::string;
 
 namespace {
 
-string output(const string& line) {
-  const Finished run = run_swa(line);
-  CHECK(run.status == 0);
-  CHECK(run.err.empty());
-  return run.out;
-}
-
 // "" for swa(1), then the commands.
 std::vector<string> pages() {
   std::vector<string> all = lines(output("--words commands"));

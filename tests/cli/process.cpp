@@ -1,5 +1,6 @@
 #include "process.hpp"
 
+#include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
@@ -194,6 +195,15 @@ Words words(const std::string& line) {
 
 Finished run_swa(const Words& arguments, const Setup& setup) {
   return run(SWA_BINARY, arguments, setup);
+}
+
+std::string output(const std::string& line, const Setup& setup) {
+  INFO("swa ", line);
+  const Finished run = run_swa(line, setup);
+  INFO("stderr: ", run.err);
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  return run.out;
 }
 
 std::vector<std::string> lines(const std::string& text) {

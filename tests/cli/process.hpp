@@ -59,6 +59,9 @@ inline Finished run_swa(const std::string& line, const Setup& setup = {}) {
   return run_swa(words(line), setup);
 }
 
+// What swa prints, checked to succeed and to say nothing on stderr.
+std::string output(const std::string& line, const Setup& setup = {});
+
 std::vector<std::string> lines(const std::string& text);
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -112,9 +112,9 @@ std::vector<Window> MaskOptions::windows() const {
                                  right_.text),
                      "leave --causal out, or give --right 0");
   }
-  // A band that ends at the query is the causal window it is equal to.
-  return {right == Side::of(0) ? from_flash_attention({true, left.bounded ? left.reach : -1, 0})
-                               : Window::band(left, right)};
+  // A band that ends at the query becomes the causal window it is equal to.
+  return {from_flash_attention(
+      {false, left.bounded ? left.reach : -1, right.bounded ? right.reach : -1})};
 }
 
 std::vector<Index> MaskOptions::sinks() const {

@@ -6,14 +6,13 @@
 #include "cli/memory.hpp"
 #include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
+#include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "commands/timing.hpp"
 #include "error.hpp"
-#include "reference/oracle.hpp"
 #include "reference/parallel.hpp"
-#include "reference/tiled.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/timed_kernel.hpp"
@@ -78,12 +77,6 @@ report::Record record_of(const Options& options, const TimedKernel& kernel, cons
   return record;
 }
 
-void require_memory_for(const Problem& p, TileShape tile) {
-  // An oracle and what it replaces are held together; the tiled kernel holds less beside them.
-  cli::require_memory(oracle_bytes(p) + tiled_bytes(p, tile),
-                      fmt::format("the problem '{}'", swa::options(p)));
-}
-
 // A record for each problem, number of threads and kernel, as far as time was given.
 report::Table measure(const Options& options) {
   std::vector<Problem> problems;
@@ -112,7 +105,7 @@ report::Table measure(const Options& options) {
 
 cli::Outcome run(const Options& options) {
   set_thread_count(*std::max_element(options.threads.begin(), options.threads.end()));
-  for (const Case& c : options.cases) require_memory_for(c.problem, options.tile);
+  for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
   const terminal::StopOnInterrupt stop;
   const report::Table table = measure(options);
   const double peak = cli::peak_bytes();
@@ -135,18 +128,6 @@ cli::Outcome run(const Options& options) {
   return outcome;
 }
 
-std::vector<TimedKernel> choose_kernels(const cli::Option& option, TileShape tile) {
-  const std::vector<TimedKernel> all = timed_kernels(tile);
-  std::vector<std::string> names;
-  for (const TimedKernel& kernel : all) names.push_back(kernel.name);
-  std::vector<TimedKernel> chosen;
-  for (const std::size_t i : choose(option, names, "bench times CPU kernels only",
-                                    "leave --kernel out to time all of them, or name one")) {
-    chosen.push_back(all[i]);
-  }
-  return chosen;
-}
-
 }  // namespace
 
 std::unique_ptr<cli::Command> bench(CLI::App& app) {
@@ -164,7 +145,8 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
   command->on_run([=, &kernel, &BM, &BN, &rounds, &threads, &max_seconds] {
     Options options;
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
-    options.kernels = choose_kernels(kernel, options.tile);
+    options.kernels = choose(kernel, timed_kernels(options.tile), "bench times CPU kernels only",
+                             "leave --kernel out to time all of them, or name one");
     options.rounds = cli::parse_count(rounds.name, rounds.text, {1, 1'000'000});
     options.threads = threads.given()
                           ? cli::parse_counts(threads.name, threads.text, {1, kMostThreads})

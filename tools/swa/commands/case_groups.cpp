@@ -1,16 +1,12 @@
 #include "commands/case_groups.hpp"
 
+#include "reference/oracle.hpp"
 #include "reference/parallel.hpp"
 
 namespace swa::commands {
 namespace {
 
 constexpr double kManyPairs = 1 << 24;  // some tenths of a second of the dense oracle on a thread
-
-double pairs_of(const Problem& p) {
-  return static_cast<double>(p.batch) * static_cast<double>(p.heads_q) *
-         static_cast<double>(p.n_q) * static_cast<double>(p.n_k);
-}
 
 }  // namespace
 
@@ -21,8 +17,8 @@ std::vector<CaseGroup> group_cases(const std::vector<Case>& cases,
   bool open = false;  // the last group takes further cases
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Problem& p = cases[i].problem;
-    const bool shares =
-        pairs_of(p) < kManyPairs && bytes_of(p) * static_cast<double>(threads) <= spare_bytes;
+    const bool shares = dense_oracle_pairs(p) < kManyPairs &&
+                        bytes_of(p) * static_cast<double>(threads) <= spare_bytes;
     if (!shares || !open) groups.push_back({i, i});
     groups.back().end = i + 1;
     open = shares;

@@ -11,8 +11,9 @@
 
 namespace swa::commands {
 
-std::vector<std::size_t> choose(const cli::Option& option, const std::vector<std::string>& names,
-                                const std::string& gpu_absence, const std::string& remedy) {
+std::vector<std::size_t> choose_names(const cli::Option& option,
+                                      const std::vector<std::string>& names,
+                                      const std::string& gpu_absence, const std::string& remedy) {
   std::vector<std::size_t> chosen;
   for (const std::string& pattern : cli::split(option.name, option.text)) {
     bool any = false;

@@ -8,10 +8,25 @@
 
 namespace swa::commands {
 
-// Which of the names match one of the option's patterns, each once, in the order of the patterns.
+// Indices of the names that match one of the option's patterns, each once, in the order of the
+// patterns.
 // Throws CannotRun, because `gpu_absence` and with that remedy, where a pattern fits GPU kernels
 // only, and UsageError where it fits none.
-std::vector<std::size_t> choose(const cli::Option& option, const std::vector<std::string>& names,
-                                const std::string& gpu_absence, const std::string& remedy);
+std::vector<std::size_t> choose_names(const cli::Option& option,
+                                      const std::vector<std::string>& names,
+                                      const std::string& gpu_absence, const std::string& remedy);
+
+// The same of things that have a name.
+template <class Named>
+std::vector<Named> choose(const cli::Option& option, const std::vector<Named>& all,
+                          const std::string& gpu_absence, const std::string& remedy) {
+  std::vector<std::string> names;
+  for (const Named& one : all) names.push_back(one.name);
+  std::vector<Named> chosen;
+  for (const std::size_t i : choose_names(option, names, gpu_absence, remedy)) {
+    chosen.push_back(all[i]);
+  }
+  return chosen;
+}
 
 }  // namespace swa::commands

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "commands/commands.hpp"
 #include "commands/drawing.hpp"
@@ -69,8 +70,9 @@ cli::Outcome run(const TileMapRequest& request) {
     }
     blocks.push_back(convention_table(request.problems.front().mask()));
   } else if (!request.layers.empty()) {
-    blocks.push_back(layer_table(request.kinds, request.layers));
-    blocks.push_back(stack_table(request.kinds, request.layers));
+    for (report::Table& table : layer_tables(request.kinds, request.layers)) {
+      blocks.push_back(std::move(table));
+    }
   } else {
     blocks.push_back(map_table(request.maps, request.show, request.show_mask));
     for (const Problem& p : request.problems) {

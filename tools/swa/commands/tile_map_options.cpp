@@ -116,9 +116,10 @@ std::vector<TileShape> TileMapOptions::shapes(Rule rule, const Problem& p) const
 }
 
 std::vector<Map> TileMapOptions::maps(const std::vector<Problem>& problems) const {
+  const std::vector<Rule> asked = rules();
   std::vector<Map> maps;
   for (const Problem& p : problems) {
-    for (const Rule rule : rules()) {
+    for (const Rule rule : asked) {
       for (const TileShape& tile : shapes(rule, p)) {
         maps.push_back({p, rule, tile});
         require_size_of_sweep(maps.size(), p);

@@ -112,57 +112,47 @@ report::Table map_table(const std::vector<Map>& maps, bool show, bool show_mask)
   return table;
 }
 
-report::Table layer_table(const std::vector<LayerKind>& kinds, const std::string& stack) {
+std::vector<report::Table> layer_tables(const std::vector<LayerKind>& kinds,
+                                        const std::string& stack) {
   std::vector<Problem> problems;
   for (const LayerKind& kind : kinds) problems.push_back(kind.map.problem);
   const ProblemColumns columns(problems);
-  report::Table table;
-  table.name = "layers";
+  report::Table by_kind, whole;
+  by_kind.name = "layers";
+  whole.name = "stack";
+  TileCounts all;
+  Count all_visible = 0;
+  Index all_layers = 0;
+  const auto add_counts = [](report::Record& record, const TileCounts& tiles, Count visible) {
+    record.add({"full", "full"}, count_cell(tiles.full))
+        .add({"partial", "partial"}, count_cell(tiles.partial))
+        .add({"empty", "empty"}, count_cell(tiles.empty))
+        .add({"visited", "visited"}, count_cell(tiles.visited))
+        .hide("masked", count_cell(tiles.masked))
+        .add({"visible_pairs", "visible pairs"}, count_cell(visible));
+  };
   for (const LayerKind& kind : kinds) {
     const Totals one = totals_of(kind.map);
     const TileCounts tiles = one.tiles * kind.layers;
+    const Count visible = product(one.visible, kind.layers);
+    all += tiles;
+    all_visible += visible;
+    all_layers += kind.layers;
     report::Record record;
     record.add({"kind", "layers of kind"}, kind.word).add({"layers", "layers"}, kind.layers);
     add_mask(record, kind.map.problem, columns);
     record.hide("rule", std::string(name(kind.map.rule)))
         .add({"BM", "BM"}, kind.map.tile.BM)
-        .add({"BN", "BN"}, kind.map.tile.BN)
-        .add({"full", "full"}, count_cell(tiles.full))
-        .add({"partial", "partial"}, count_cell(tiles.partial))
-        .add({"empty", "empty"}, count_cell(tiles.empty))
-        .add({"visited", "visited"}, count_cell(tiles.visited))
-        .hide("masked", count_cell(tiles.masked))
-        .add({"visible_pairs", "visible pairs"}, count_cell(product(one.visible, kind.layers)))
-        .hide("stack", stack)
-        .hide("repro", repro(kind.map));
-    append(table, record);
+        .add({"BN", "BN"}, kind.map.tile.BN);
+    add_counts(record, tiles, visible);
+    record.hide("stack", stack).hide("repro", repro(kind.map));
+    append(by_kind, record);
   }
-  return table;
-}
-
-report::Table stack_table(const std::vector<LayerKind>& kinds, const std::string& stack) {
-  TileCounts tiles;
-  Count visible = 0;
-  Index layers = 0;
-  for (const LayerKind& kind : kinds) {
-    const Totals one = totals_of(kind.map);
-    tiles += one.tiles * kind.layers;
-    visible += product(one.visible, kind.layers);
-    layers += kind.layers;
-  }
-  report::Record record;
-  record.add({"stack", "stack"}, stack)
-      .add({"layers", "layers"}, layers)
-      .add({"full", "full"}, count_cell(tiles.full))
-      .add({"partial", "partial"}, count_cell(tiles.partial))
-      .add({"empty", "empty"}, count_cell(tiles.empty))
-      .add({"visited", "visited"}, count_cell(tiles.visited))
-      .hide("masked", count_cell(tiles.masked))
-      .add({"visible_pairs", "visible pairs"}, count_cell(visible));
-  report::Table table;
-  table.name = "stack";
-  append(table, record);
-  return table;
+  report::Record sum;
+  sum.add({"stack", "stack"}, stack).add({"layers", "layers"}, all_layers);
+  add_counts(sum, all, all_visible);
+  append(whole, sum);
+  return {by_kind, whole};
 }
 
 report::Table convention_table(const Mask& mask) {

@@ -28,9 +28,9 @@ struct LayerKind {
   Map map;  // of one of them
 };
 
-// The counts of the layers of each kind together, and of the whole stack.
-report::Table layer_table(const std::vector<LayerKind>& kinds, const std::string& stack);
-report::Table stack_table(const std::vector<LayerKind>& kinds, const std::string& stack);
+// Two tables: the counts of the layers of each kind together, and those of the whole stack.
+std::vector<report::Table> layer_tables(const std::vector<LayerKind>& kinds,
+                                        const std::string& stack);
 
 // What to pass to each system for one mask.
 report::Table convention_table(const Mask& mask);

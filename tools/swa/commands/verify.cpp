@@ -9,13 +9,13 @@
 #include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
 #include "commands/case_groups.hpp"
+#include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
 #include "reference/parallel.hpp"
-#include "reference/tiled.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/judge.hpp"
@@ -91,10 +91,6 @@ std::string repro_line(const Options& options, const Problem& problem, const std
   if (options.tile.BM != usual.BM) line += fmt::format(" --BM {}", options.tile.BM);
   if (options.tile.BN != usual.BN) line += fmt::format(" --BN {}", options.tile.BN);
   return line + " --kernel " + kernel;
-}
-
-double bytes_of(const Problem& p, TileShape tile) {
-  return oracle_bytes(p) + tiled_bytes(p, tile);
 }
 
 report::Lines preamble(const Options& options) {
@@ -176,10 +172,7 @@ std::vector<CaseResult> run_cases(const Options& options) {
 }
 
 cli::Outcome run(const Options& options) {
-  for (const Case& c : options.cases) {
-    cli::require_memory(bytes_of(c.problem, options.tile),
-                        fmt::format("the problem '{}'", swa::options(c.problem)));
-  }
+  for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
   const terminal::StopOnInterrupt stop;
   const std::vector<CaseResult> results = run_cases(options);
   const bool interrupted = results.size() < options.cases.size();
@@ -221,17 +214,10 @@ cli::Outcome run(const Options& options) {
   return outcome;
 }
 
-std::vector<Kernel> choose_kernels(const cli::Option& option, TileShape tile) {
+std::vector<Kernel> all_kernels(TileShape tile) {
   std::vector<Kernel> all = cpu_kernels(tile);
   for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
-  std::vector<std::string> names;
-  for (const Kernel& kernel : all) names.push_back(kernel.name);
-  std::vector<Kernel> chosen;
-  const std::string remedy = "the CPU check still runs: --kernel cpu-tiled";
-  for (const std::size_t i : choose(option, names, gpu_absence(), remedy)) {
-    chosen.push_back(all[i]);
-  }
-  return chosen;
+  return all;
 }
 
 }  // namespace
@@ -250,7 +236,8 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   command->on_run([=, &suite, &kernel, &BM, &BN] {
     Options options;
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
-    options.kernels = choose_kernels(kernel, options.tile);
+    options.kernels = choose(kernel, all_kernels(options.tile), gpu_absence(),
+                             "the CPU check still runs: --kernel cpu-tiled");
     if (suite.given() && problem->given()) {
       throw UsageError("--suite brings its own problems",
                        "leave --suite out, or the options that state a problem");

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "error.hpp"
+
 namespace swa::figures {
 namespace {
 
@@ -80,6 +82,14 @@ double Grid::cell() const {
 
 report::Box Grid::box(Index row, Index column, Index width) const {
   return {kLeft + side(cell(), column), kTop + side(cell(), row), side(cell(), width), cell()};
+}
+
+void require_readable(const Grid& grid, const std::string& what, const std::string& remedy) {
+  if (grid.rows <= kMostCells && grid.columns <= kMostCells) return;
+  throw UsageError(
+      fmt::format("a figure of {} x {} {} would not be readable: it holds at most {} x {}",
+                  grid.rows, grid.columns, what, kMostCells, kMostCells),
+      remedy);
 }
 
 Svg begin_grid(const Grid& grid, const Notes& notes) {

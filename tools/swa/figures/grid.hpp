@@ -34,6 +34,9 @@ struct Notes {
   std::vector<std::string> lines;  // under the legend
 };
 
+// Throws UsageError where a side has more than kMostCells cells, which are called `what`.
+void require_readable(const Grid& grid, const std::string& what, const std::string& remedy);
+
 // A canvas with title, axes and text; the cells are still to be drawn, and then the frame.
 report::Svg begin_grid(const Grid& grid, const Notes& notes);
 void draw_frame(report::Svg& svg, const Grid& grid);

@@ -1,7 +1,8 @@
 // The mask itself, pair by pair.
 #include <fmt/format.h>
 
-#include "error.hpp"
+#include <stdexcept>
+
 #include "figures/figures.hpp"
 #include "figures/grid.hpp"
 
@@ -46,13 +47,8 @@ void draw_lines(Svg& svg, const Grid& grid) {
 }  // namespace
 
 std::string mask_picture(const Mask& mask) {
-  if (mask.n_q > kMostCells || mask.n_k > kMostCells) {
-    throw UsageError(
-        fmt::format("a figure of {} x {} pairs would not be readable: it holds at most {} x {}",
-                    mask.n_q, mask.n_k, kMostCells, kMostCells),
-        "ask for a shorter sequence");
-  }
   const Grid grid{mask.n_q, mask.n_k};
+  require_readable(grid, "pairs", "ask for a shorter sequence");
   const Count visible = visible_pairs(mask), all = Count{mask.n_q} * mask.n_k;
   Notes notes;
   notes.title = "Mask of " + mask_title(mask);

@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "error.hpp"
 #include "figures/figures.hpp"
 #include "figures/grid.hpp"
 
@@ -114,12 +113,7 @@ Notes notes_of(const Mask& mask, TileShape tile, Rule rule, const Grid& grid, co
 
 std::string tile_grid(const Mask& mask, TileShape tile, Rule rule) {
   const Grid grid{query_tiles(mask, tile), key_tiles(mask, tile)};
-  if (grid.rows > kMostCells || grid.columns > kMostCells) {
-    throw UsageError(
-        fmt::format("a figure of {} x {} tiles would not be readable: it holds at most {} x {}",
-                    grid.rows, grid.columns, kMostCells, kMostCells),
-        "enlarge --BM and --BN, or ask for a shorter sequence");
-  }
+  require_readable(grid, "tiles", "enlarge --BM and --BN, or ask for a shorter sequence");
   const Tiles tiles(mask, tile, rule);
   const Styles styles(grid);
   Svg svg = begin_grid(grid, notes_of(mask, tile, rule, grid, tiles, styles));

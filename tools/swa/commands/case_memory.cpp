@@ -1,0 +1,20 @@
+#include "commands/case_memory.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/memory.hpp"
+#include "reference/oracle.hpp"
+#include "reference/tiled.hpp"
+
+namespace swa::commands {
+
+double bytes_of(const Problem& problem, TileShape tile) {
+  return oracle_bytes(problem) + tiled_bytes(problem, tile);
+}
+
+void require_memory_of(const Problem& problem, TileShape tile) {
+  cli::require_memory(bytes_of(problem, tile),
+                      fmt::format("the problem '{}'", swa::options(problem)));
+}
+
+}  // namespace swa::commands

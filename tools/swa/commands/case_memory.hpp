@@ -1,0 +1,15 @@
+// The memory that a problem takes on the CPU.
+#pragma once
+
+#include "problem/problem.hpp"
+#include "tiles/tiles.hpp"
+
+namespace swa::commands {
+
+// Inputs, oracle and tiled kernel together, as a double.
+double bytes_of(const Problem& problem, TileShape tile);
+
+// Throws CannotRun where that is more than a process may take here.
+void require_memory_of(const Problem& problem, TileShape tile);
+
+}  // namespace swa::commands
