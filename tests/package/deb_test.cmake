@@ -28,13 +28,16 @@ execute_process(COMMAND ${dpkg_deb} --field ${packages} OUTPUT_VARIABLE fields
 execute_process(COMMAND ${dpkg_deb} --contents ${packages} OUTPUT_VARIABLE contents
   COMMAND_ERROR_IS_FATAL ANY)
 foreach(field "Package: swa\n" "Version: ${VERSION}\n"
-    "Maintainer: swa developers <swa@localhost>\n"
-    "Depends: libc6 (>= ")
+    "Maintainer: swa developers <swa@localhost>\n")
   string(FIND "${fields}" "${field}" at)
   if(at EQUAL -1)
     message(FATAL_ERROR "no '${field}' in\n${fields}")
   endif()
 endforeach()
+# A sanitized program needs its sanitizers' libraries too, and they come first.
+if(NOT fields MATCHES "\nDepends: ([^\n]+, )?libc6 \\(>= ")
+  message(FATAL_ERROR "the package does not depend on libc6:\n${fields}")
+endif()
 foreach(path /usr/bin/swa /usr/share/swa/models/chapter.toml /usr/share/man/man1/swa.1.gz
     /usr/share/man/man1/swa-verify.1.gz /usr/share/bash-completion/completions/swa
     /usr/share/zsh/vendor-completions/_swa)
