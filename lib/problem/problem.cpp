@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -239,10 +240,21 @@ Inputs make_inputs(const Problem& p) {
   return inputs;
 }
 
+namespace {
+
+// Its payload survives a trip through float and back.
+constexpr std::uint64_t kUnwritten = 0x7FF8'5A5A'4000'0000;
+
+}  // namespace
+
 Attention poisoned_outputs(const Problem& p) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  return {Tensor<double>(p.query_shape(p.value_dim()), kNan),
-          Tensor<double>(p.query_shape(1), kNan)};
+  const double poison = std::bit_cast<double>(kUnwritten);
+  return {Tensor<double>(p.query_shape(p.value_dim()), poison),
+          Tensor<double>(p.query_shape(1), poison)};
+}
+
+bool is_unwritten(double x) {
+  return std::bit_cast<std::uint64_t>(x) == kUnwritten;
 }
 
 }  // namespace swa

@@ -103,7 +103,10 @@ struct Attention {
       lse;  // [batch, heads_q, n_q, 1], ln of the softmax denominator; empty: not returned
 };
 
-// Outputs of the problem's shapes, every element NaN: what a kernel never writes stays so.
+// Outputs of the problem's shapes, every element the NaN of kUnwritten: what a kernel never writes
+// stays so.
 Attention poisoned_outputs(const Problem& problem);
+// A NaN that no arithmetic makes from numbers; it passes through arithmetic as it is.
+bool is_unwritten(double x);
 
 }  // namespace swa

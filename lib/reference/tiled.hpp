@@ -2,8 +2,11 @@
 // as a kernel would be: it takes its bounds and masks from tile and key ranges, never from sees().
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <vector>
 
+#include "mask/key_runs.hpp"
 #include "problem/problem.hpp"
 #include "tiles/tiles.hpp"
 
@@ -14,12 +17,46 @@ enum class Walk : std::uint8_t {
   reverse,  // band tiles right to left, from the diagonal, then the sink tiles
 };
 
+// The rows of k and v that a query head reads: key 0 of its sequence is `first_row`.
+struct KvSource {
+  Index batch = 0, head = 0, first_row = 0;
+};
+
+// What a kernel decides, with the right decision as the default. A planted fault
+// (verify/faults.hpp) replaces one or another; without any, this is the product.
+struct TiledSteps {
+  double hidden_score = -std::numeric_limits<double>::infinity();  // of a key that the mask hides
+  bool softcap_after_mask = false;
+  bool products_in_fp16 = false;  // q.k, before it is scaled
+
+  enum class SinkLogit : std::uint8_t {
+    in_denominator,
+    with_first_value,  // the sink also adds its weight times the v of key 0
+    on_first_key,      // added to the score of key 0 instead
+  };
+  SinkLogit sink_logit = SinkLogit::in_denominator;
+
+  enum class EmptyRow : std::uint8_t {
+    zero,        // lse -inf, or the sink logit
+    finite_lse,  // output 0, but lse 0
+    nan,
+    mean,     // of all v of the sequence
+    skipped,  // never written
+  };
+  EmptyRow empty_row = EmptyRow::zero;
+
+  // Both empty for the right ones. Keys are counted from the sequence's first.
+  std::function<KeyRuns(const Sequence&, Index head, Index row)> keys;
+  std::function<KvSource(const Sequence&, Index head)> source;
+};
+
 struct TiledOptions {
   TileShape tile;
   Walk walk = Walk::forward;
   // Replaces a running maximum of -inf by 0 before it is subtracted. Without it a row whose first
   // visited tile holds none of its keys becomes NaN: exp(-inf - -inf).
   bool guard = true;
+  TiledSteps steps = {};
 };
 
 // The key tiles of a query tile in the order in which the tiled forward visits them.
