@@ -1,6 +1,7 @@
 #include "verify/kernel.hpp"
 
 #include "reference/tiled.hpp"
+#include "tiles/counts.hpp"
 
 namespace swa {
 
@@ -8,6 +9,9 @@ std::vector<Kernel> cpu_kernels(TileShape tile) {
   Kernel tiled;
   tiled.name = "cpu-tiled";
   tiled.sums = {tile.BN, tile.BN};
+  tiled.tile = tile;
+  // A key's v meets the weights of all rows of a query tile that holds a row which sees it.
+  tiled.granule = tile.BM - 1;
   tiled.unsupported = [](const Problem&) { return std::nullopt; };
   tiled.run = [tile](const Problem& problem, const Inputs& inputs, Attention& outputs) {
     TiledOptions options;
@@ -18,6 +22,14 @@ std::vector<Kernel> cpu_kernels(TileShape tile) {
     round_to(problem.dtype, outputs.out.data);
   };
   return {tiled};
+}
+
+double visible_pairs_of(const Problem& p) {
+  double pairs = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    pairs += static_cast<double>(visible_pairs(s.mask)) * static_cast<double>(s.sequences);
+  }
+  return pairs * static_cast<double>(p.heads_q);
 }
 
 bool matches(std::string_view pattern, std::string_view name) {

@@ -21,10 +21,15 @@ struct Kernel {
   // no log-sum-exp clears `lse`.
   std::function<void(const Problem&, const Inputs&, Attention&)> run;
   SumRuns sums = {};
+  std::optional<TileShape> tile;  // where it is known
+  std::optional<Index> granule;   // isolation granule in keys that it declares
 };
 
 // cpu-tiled: the tiled online softmax, in double for fp64 and in float for every other dtype.
 std::vector<Kernel> cpu_kernels(TileShape tile);
+
+// Visible pairs over all sequences and query heads, as a double: what the answer needs.
+double visible_pairs_of(const Problem& problem);
 
 // Whether `name` matches `pattern`; * stands for any characters and ? for one.
 bool matches(std::string_view pattern, std::string_view name);

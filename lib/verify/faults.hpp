@@ -1,0 +1,35 @@
+// The catalogue of known faults: how windowed attention goes wrong, each as a planted change of the
+// tiled CPU forward. The diagnosis compares a kernel with all of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verify/plan.hpp"
+
+namespace swa {
+
+struct Fault {
+  std::string_view name;     // "window-one-too-wide"
+  std::string_view kind;     // the class: window, alignment, tiles, ...
+  std::string_view meaning;  // what the kernel does, as a clause: "a row sees one key too many"
+  std::string_view cause;    // how it comes about
+  std::string_view remedy;   // {W} and {L} stand for the problem's window and for left = W - 1
+  void (*plant)(Plan&);      // leaves the plan as it is where the fault has no meaning
+};
+
+// Every fault, by class; within a class the more common first.
+const std::vector<Fault>& faults();
+// Throws UsageError where there is none of that name.
+const Fault& fault(std::string_view name);
+
+// The remedy with the problem's numbers.
+std::string remedy_of(const Fault& fault, const Problem& problem);
+
+// The right kernel, and the one with these faults, planted one after the other.
+Plan plan_of(const Problem& problem, TileShape tile, std::span<const Fault* const> planted = {});
+Plan plan_of(const Problem& problem, TileShape tile, const Fault& planted);
+
+}  // namespace swa

@@ -1,0 +1,118 @@
+#include "verify/plan.hpp"
+
+#include <cmath>
+#include <optional>
+
+namespace swa {
+namespace {
+
+// The sequence that a row of the output belongs to, and its row within; none for padding.
+struct Place {
+  Sequence sequence;
+  Index row = 0;
+};
+
+std::optional<Place> place_of(const Problem& p, Index batch, Index row) {
+  for (const Sequence& s : sequences(p)) {
+    if (s.batch == batch && row >= s.q_row && row < s.q_row + s.mask.n_q) {
+      return Place{s, row - s.q_row};
+    }
+  }
+  return std::nullopt;
+}
+
+KeyRuns keys_of(const Plan& plan, const Sequence& s, Index head, Index row) {
+  Mask mask = s.mask;
+  for (const auto& edit : plan.mask_edits) edit(mask);
+  const RowKeys right = keys_of_row(mask, row);
+  PlannedRow planned{mask, plan.tile, plan.problem.group(), head, row, right.band, mask.sinks};
+  for (const auto& edit : plan.row_edits) edit(planned);
+
+  KeyRuns runs;
+  const auto add = [&](Index begin, Index end) {
+    begin = clamp(begin, 0, mask.n_k);
+    end = clamp(end, begin, mask.n_k);
+    if (!planned.only && !planned.twice) return append(runs, {begin, end, 1});
+    for (Index key = begin; key < end; ++key) {
+      if (planned.only && !planned.only(key)) continue;
+      append(runs, {key, key + 1, planned.twice && planned.twice(key) ? 2 : 1});
+    }
+  };
+  const bool nothing_in_band = planned.band.empty();
+  add(0, nothing_in_band ? planned.sinks : smaller(planned.sinks, planned.band.begin));
+  add(planned.band.begin, planned.band.end);
+  return runs;
+}
+
+bool changes_keys(const Plan& plan) {
+  return !plan.mask_edits.empty() || !plan.row_edits.empty();
+}
+
+}  // namespace
+
+namespace {
+
+template <class Real>
+Attention forward(const Plan& plan, const Inputs& edited) {
+  TiledOptions options;
+  options.tile = plan.tile;
+  options.guard = plan.guard;
+  options.steps = plan.steps;
+  if (changes_keys(plan)) {
+    options.steps.keys = [&plan](const Sequence& s, Index head, Index row) {
+      return keys_of(plan, s, head, row);
+    };
+  }
+  Attention outputs = tiled_forward<Real>(plan.problem, edited, options);
+  for (const auto& edit : plan.output_edits) edit(plan.problem, outputs);
+  return outputs;
+}
+
+Inputs edited(const Plan& plan, const Inputs& inputs) {
+  Inputs result = inputs;
+  for (const auto& edit : plan.input_edits) edit(plan.problem, result);
+  return result;
+}
+
+}  // namespace
+
+Attention run_plan(const Plan& plan, const Inputs& inputs) {
+  const Inputs read = edited(plan, inputs);
+  Attention outputs =
+      plan.problem.dtype == Dtype::fp64 ? forward<double>(plan, read) : forward<float>(plan, read);
+  round_to(plan.problem.dtype, outputs.out.data);
+  return outputs;
+}
+
+Attention run_plan_exactly(const Plan& plan, const Inputs& inputs) {
+  return forward<double>(plan, edited(plan, inputs));
+}
+
+Tensor<double> run_plan_on_abs_values(const Plan& plan, const Inputs& inputs) {
+  Inputs read = edited(plan, inputs);
+  for (double& v : read.v.data) v = std::abs(v);
+  return forward<double>(plan, read).out;
+}
+
+KeyRuns planned_keys(const Plan& plan, Index batch, Index head, Index row) {
+  const std::optional<Place> place = place_of(plan.problem, batch, row);
+  if (!place) return {};
+  KeyRuns runs = keys_of(plan, place->sequence, head, place->row);
+  const Index first = plan.steps.source ? plan.steps.source(place->sequence, head).first_row
+                                        : place->sequence.k_row;
+  for (KeyRun& run : runs) {
+    run.begin += first;
+    run.end += first;
+  }
+  return runs;
+}
+
+KvSource planned_source(const Plan& plan, Index batch, Index head, Index row) {
+  const std::optional<Place> place = place_of(plan.problem, batch, row);
+  if (!place) return {batch, head / plan.problem.group(), 0};
+  const Sequence& s = place->sequence;
+  return plan.steps.source ? plan.steps.source(s, head)
+                           : KvSource{s.batch, head / plan.problem.group(), s.k_row};
+}
+
+}  // namespace swa
