@@ -4,15 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
 #include "error.hpp"
 #include "problem/words.hpp"
-#include "tensor/random.hpp"
 
 namespace swa {
 namespace {
@@ -56,19 +53,6 @@ void validate_lengths(const Problem& p, const std::vector<Index>& lengths, const
     if (total > kMaxIndex) {
       throw UsageError(fmt::format("{} adds up to more than 2^60 tokens", option_of(key)),
                        "give shorter sequences");
-    }
-  }
-}
-
-// NaN past the end of each sequence of a padded batch.
-void poison_padding(const Problem& p, Tensor<double>& tensor, bool is_query) {
-  if (!p.has_lengths() || p.layout == Layout::packed) return;
-  const Shape& shape = tensor.shape;
-  for (Index b = 0; b < shape.batch; ++b) {
-    const Index length = is_query ? p.queries(b) : p.keys(b);
-    for (Index h = 0; h < shape.heads; ++h) {
-      std::fill_n(tensor.row(b, h, 0) + length * shape.dim, (shape.tokens - length) * shape.dim,
-                  std::numeric_limits<double>::quiet_NaN());
     }
   }
 }
@@ -201,6 +185,7 @@ std::string options(const Problem& p) {
   if (p.anchor != usual.anchor) add(line, "anchor", "top-left");
   if (p.dtype != usual.dtype) add(line, "dtype", std::string(name(p.dtype)));
   add_unless(line, "seed", p.seed, usual.seed);
+  if (p.inputs != usual.inputs) add(line, "inputs", std::string(name(p.inputs)));
   return line;
 }
 
@@ -219,42 +204,6 @@ std::string describe_batch(const Problem& p) {
       "{} {}, {}: {} queries on {} keys", p.batch, p.batch == 1 ? "sequence" : "sequences",
       p.layout == Layout::packed ? "packed" : "padded", list([&](Index b) { return p.queries(b); }),
       list([&](Index b) { return p.keys(b); }));
-}
-
-Inputs make_inputs(const Problem& p) {
-  Inputs inputs{Tensor<double>(p.query_shape(p.head_dim)),
-                Tensor<double>(p.key_shape(p.head_dim)),
-                Tensor<double>(p.key_shape(p.value_dim())),
-                {}};
-  NormalStream stream(p.seed);
-  for (Tensor<double>* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
-    stream.fill(tensor->data);
-    round_to(p.dtype, tensor->data);
-    poison_padding(p, *tensor, tensor == &inputs.q);
-  }
-  if (p.sink_logits) {
-    inputs.sink_logits.resize(static_cast<std::size_t>(p.heads_q));
-    stream.fill(inputs.sink_logits);
-    round_to(p.dtype, inputs.sink_logits);
-  }
-  return inputs;
-}
-
-namespace {
-
-// Its payload survives a trip through float and back.
-constexpr std::uint64_t kUnwritten = 0x7FF8'5A5A'4000'0000;
-
-}  // namespace
-
-Attention poisoned_outputs(const Problem& p) {
-  const double poison = std::bit_cast<double>(kUnwritten);
-  return {Tensor<double>(p.query_shape(p.value_dim()), poison),
-          Tensor<double>(p.query_shape(1), poison)};
-}
-
-bool is_unwritten(double x) {
-  return std::bit_cast<std::uint64_t>(x) == kUnwritten;
 }
 
 }  // namespace swa

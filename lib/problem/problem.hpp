@@ -1,9 +1,11 @@
 // One decided attention problem, and the inputs that belong to it.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mask/window.hpp"
@@ -17,6 +19,19 @@ enum class Layout : std::uint8_t {
   padded,  // each sequence begins a batch entry of n_q and n_k tokens; what is left over is padding
   packed,  // sequence after sequence in one batch entry, without gaps (cu_seqlens)
 };
+
+// How the elements of q, k and v are drawn.
+enum class Recipe : std::uint8_t {
+  normal,   // standard normal
+  uniform,  // within [0, 1)
+  large,    // normal, q and k times 64: q.k passes 65504, which ends fp16, unless scaled before
+};
+std::string_view name(Recipe recipe);
+std::optional<Recipe> parse_recipe(std::string_view word);
+// The names, in the order above.
+std::vector<std::string> recipe_words();
+
+inline constexpr Index kMaxHeadDim = Index{1} << 16;  // of the command line and of case files
 
 // Everything that a kernel needs to know besides the data. All sizes are >= 1; heads_q is a
 // multiple of heads_kv, and query head h reads kv head h / group.
@@ -37,6 +52,9 @@ struct Problem {
   Anchor anchor = Anchor::bottom_right;
   Dtype dtype = Dtype::fp32;
   std::uint64_t seed = 0;
+  Recipe inputs = Recipe::normal;
+
+  friend bool operator==(const Problem&, const Problem&) = default;
 
   Index group() const { return heads_q / heads_kv; }
   Index value_dim() const { return head_dim_v.value_or(head_dim); }
@@ -86,9 +104,10 @@ std::string options(const Window& window);
 std::string describe_batch(const Problem& problem);
 
 // q [batch, heads_q, n_q, head_dim], k [batch, heads_kv, n_k, head_dim] and v [batch, heads_kv,
-// n_k, head_dim_v], drawn in that order from NumPy's default_rng(seed).standard_normal, then
-// sink_logits [heads_q] where the problem has them. Values are rounded to the problem's dtype and
-// held as doubles. Padding holds NaN: a kernel that lets any of it into an output shows it.
+// n_k, head_dim_v], drawn in that order from NumPy's default_rng(seed).standard_normal (.random
+// for the recipe uniform), then sink_logits [heads_q], normal, where the problem has them. Values
+// are rounded to the problem's dtype and held as doubles. Padding holds NaN: a kernel that lets any
+// of it into an output shows it.
 struct Inputs {
   Tensor<double> q, k, v;
   std::vector<double> sink_logits;  // empty where the problem has none
@@ -103,10 +122,14 @@ struct Attention {
       lse;  // [batch, heads_q, n_q, 1], ln of the softmax denominator; empty: not returned
 };
 
-// Outputs of the problem's shapes, every element the NaN of kUnwritten: what a kernel never writes
-// stays so.
+// What an element holds that a kernel has not written: a NaN with a payload that no computation
+// makes, so that it is told from a NaN that was computed.
+inline constexpr double kUnwritten = std::bit_cast<double>(std::uint64_t{0x7ff8'5357'4100'7f53});
+inline bool is_unwritten(double x) {
+  return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(kUnwritten);
+}
+
+// Outputs of the problem's shapes, every element kUnwritten.
 Attention poisoned_outputs(const Problem& problem);
-// A NaN that no arithmetic makes from numbers; it passes through arithmetic as it is.
-bool is_unwritten(double x);
 
 }  // namespace swa

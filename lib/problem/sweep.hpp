@@ -26,15 +26,4 @@ std::vector<Problem> expand(const Sweep& sweep);
 // hold: each has a copy of them.
 void require_size_of_sweep(std::size_t problems, const Problem& one);
 
-// A named problem of a case file.
-struct Case {
-  std::string name;
-  Problem problem;
-};
-
-// Reads data/cases/*.toml: [[case]] tables with name, n_q and, as wanted, n_k, window, sinks,
-// batch, heads_q, heads_kv, head_dim, seed and note. Throws UsageError with file, line and key for
-// what is unknown, missing or out of range.
-std::vector<Case> read_cases(const std::string& path);
-
 }  // namespace swa

@@ -39,6 +39,7 @@ inline constexpr std::array kWords{
     Word{"softcap", "--softcap", "", "scores become c tanh(score / c)"},
     Word{"scale", "--scale", "", "factor of q.k"},
     Word{"seed", "--seed", "", "seed of NumPy's default_rng"},
+    Word{"inputs", "--inputs", "", "how q, k and v are drawn: normal, uniform or large"},
     Word{"BM", "--BM", "", "query rows of a tile"},
     Word{"BN", "--BN", "", "keys of a tile"},
     Word{"context", "--ctx", "", "tokens of context"},

@@ -193,4 +193,8 @@ void NormalStream::fill(std::span<double> values) {
   for (double& value : values) value = next();
 }
 
+void NormalStream::fill_uniform(std::span<double> values) {
+  for (double& value : values) value = next_uniform();
+}
+
 }  // namespace swa

@@ -193,6 +193,7 @@ TEST_CASE("every option of verify refuses what it cannot take") {
                            {"--scale", Kind::real, "--nq 8"},
                            {"--sink-logits", Kind::flag, "--nq 8"},
                            {"--seed", Kind::seed, "--nq 8"},
+                           {"--inputs", Kind::word, "--nq 8", "large"},
                            {"--suite", Kind::word, "", "chapter"},
                            {"--kernel", Kind::word, "--nq 8", "cpu-tiled"},
                            {"--BM", Kind::count, "--nq 8"},

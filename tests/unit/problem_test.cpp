@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "error.hpp"
 #include "problem/sweep.hpp"
 #include "problem/words.hpp"
-#include "scratch.hpp"
 
 using namespace swa;
 
@@ -94,31 +96,54 @@ TEST_CASE("inputs: q k and v in that order from one stream rounded") {
   CHECK(make_inputs(p).q.data[0] == round_to(Dtype::bf16, exact.q.data[0]));
 }
 
-TEST_CASE("the chapter's suite reads and says where it is wrong") {
-  const std::vector<Case> cases = read_cases(SWA_SOURCE_DIR "/data/cases/chapter.toml");
-  REQUIRE(cases.size() == 10);
-  CHECK(options(cases[3].problem) == "--W 128 --nq 96 --nk 600 --heads 2");
+TEST_CASE("inputs: uniform ones are of the same stream and sink logits stay normal") {
+  Problem p;
+  p.n_q = 2;
+  p.n_k = 3;
+  p.head_dim = 2;
+  p.dtype = Dtype::fp64;
+  p.inputs = Recipe::uniform;
+  p.sink_logits = true;
+  p.heads_q = p.heads_kv = 1;
+  const Inputs inputs = make_inputs(p);
+  // NumPy 2.4.6: r = default_rng(0); r.random(16); r.standard_normal(1)
+  CHECK(inputs.q.data[0] == 0.6369616873214543);
+  CHECK(inputs.q.data[1] == 0.2697867137638703);
+  CHECK(inputs.k.data[0] == 0.8132702392002724);
+  CHECK(inputs.v.data[0] == 0.8158535541215322);
+  CHECK(inputs.sink_logits == std::vector<double>{-0.5442589828573099});
+}
 
-  const test::Scratch scratch;
-  const auto complaint = [&](const std::string& text) -> std::string {
-    try {
-      read_cases(scratch.write("cases_test.toml", text));
-    } catch (const UsageError& error) {
-      return scratch.without_folder(error.what());
+TEST_CASE("inputs: large ones are normal ones times 64 in q and k alone") {
+  Problem p;
+  p.n_q = p.n_k = 16;
+  p.dtype = Dtype::fp16;
+  const Inputs normal = make_inputs(p);
+  p.inputs = Recipe::large;
+  const Inputs large = make_inputs(p);
+  CHECK(large.q.data[0] == 64 * normal.q.data[0]);
+  CHECK(large.k.data[5] == 64 * normal.k.data[5]);
+  CHECK(large.v.data == normal.v.data);
+  // The reason for the recipe: a product that is not scaled first does not fit fp16.
+  double most = 0;
+  for (Index row = 0; row < p.n_q; ++row) {
+    double product = 0;
+    for (Index d = 0; d < p.head_dim; ++d) {
+      product += large.q.row(0, 0, row)[d] * large.k.row(0, 0, row)[d];
     }
-    return "";
-  };
-  CHECK(complaint("[[case]]\nname = 'a'\nn_q = 5\nwindo = 3\n") ==
-        "cases_test.toml:4: 'windo' is not a key of [[case]]");
-  CHECK(complaint("[[case]]\nname = 'a'\nn_q = 0\n") ==
-        "cases_test.toml:3: 'n_q' is not within 1 .. 2^60");
-  CHECK(complaint("[[case]]\nname = 'a'\nn_q = 'x'\n") ==
-        "cases_test.toml:3: 'n_q' is missing or not a whole number");
-  CHECK(complaint("[[case]]\nname = 'a'\nn_q = 4\nsinks = 9\n") ==
-        "cases_test.toml:2: 'name' = a: --sinks 9 is more than the 4 keys there are");
-  CHECK(complaint("[[case]]\nn_q = 4\n") ==
-        "cases_test.toml:1: 'name' is missing, empty or not a string");
-  CHECK(complaint("x = 1\n") == "cases_test.toml has no [[case]]");
-  CHECK(complaint("[[case]\n").starts_with("cases_test.toml:1: "));
-  CHECK_THROWS_AS(read_cases("/nonexistent.toml"), UsageError);
+    most = std::max(most, std::abs(product));
+  }
+  CHECK(most > largest_finite(Dtype::fp16));
+}
+
+TEST_CASE("every recipe has a name of its own and is printed unless it is the usual one") {
+  for (const std::string& word : recipe_words()) {
+    Problem p;
+    p.n_q = p.n_k = 4;
+    p.inputs = *parse_recipe(word);
+    CHECK(name(p.inputs) == word);
+    CHECK(options(p) == (word == "normal" ? "--nq 4" : "--nq 4 --inputs " + word));
+  }
+  CHECK(recipe_words().size() == 3);
+  CHECK_FALSE(parse_recipe("Normal"));
 }

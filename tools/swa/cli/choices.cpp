@@ -7,6 +7,7 @@
 #include "cli/values.hpp"
 #include "kernels/forward.hpp"
 #include "model/model.hpp"
+#include "problem/stated.hpp"
 #include "report/report.hpp"
 #include "tiles/rules.hpp"
 #include "verify/kernel.hpp"
@@ -36,18 +37,18 @@ List timed_words() {
 }
 
 const std::vector<Row>& rows() {
-  static const List kFloats{"fp64", "fp32", "bf16", "fp16"};
   static const std::vector<Row> kRows{
       {"", "--anchor", {{"bottom-right", "top-left"}}},
       {"", "--export", {{}, "", true}},
       {"bench", "--kernel", {timed_words()}},
+      {"", "--inputs", {recipe_words()}},
       {"", "--kernel", {{}, "kernels"}},
       {"", "--model", {{}, "models"}},
       {"", "--suite", {{}, "suites"}},
       {"kv-budget", "--dtype", {{"fp32", "bf16", "fp16", "fp8", "fp8_e4m3", "fp8_e5m2"}}},
       {"tile-map", "--dtype", {{"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}}},
-      {"verify", "--dtype", {kFloats}},
-      {"bench", "--dtype", {kFloats}},
+      {"verify", "--dtype", {element_words()}},
+      {"bench", "--dtype", {element_words()}},
       {"tile-map", "--rule", {rule_words()}},
       {"reproduce", "--format", {report::format_words(true)}},
       {"trap-demo", "--format", {report::format_words(true)}},

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "cli/values.hpp"
 #include "error.hpp"
@@ -75,76 +75,34 @@ bool MaskOptions::given() const {
          no_causal_.given() || sinks_.given() || anchor_.given();
 }
 
-std::optional<bool> MaskOptions::causal() const {
+StatedMask MaskOptions::stated() const {
+  StatedMask stated;
   if (causal_.given() && no_causal_.given()) {
     throw UsageError("--causal and --no-causal contradict each other", "give one of them");
   }
-  if (causal_.given()) return true;
-  if (no_causal_.given()) return false;
-  return std::nullopt;
+  if (causal_.given() || no_causal_.given()) stated.causal = causal_.given();
+  if (window_.given()) stated.windows = parse_windows(window_);
+  if (left_.given()) stated.left = parse_side(left_);
+  if (right_.given()) stated.right = parse_side(right_);
+  if (mask_.given()) stated.mask = mask_.text;
+  const std::string anchor = parse_choice(anchor_.name, anchor_.text, {"bottom-right", "top-left"});
+  if (anchor_.given()) {
+    stated.anchor = anchor == "top-left" ? Anchor::top_left : Anchor::bottom_right;
+  }
+  return stated;
 }
 
 std::vector<Window> MaskOptions::windows() const {
-  const bool band = left_.given() || right_.given();
-  const std::optional<bool> causal = this->causal();
-  if (window_.given() && band) {
-    throw UsageError("--W and --left/--right are two spellings of the window",
-                     "give --W for a causal window, or --left and --right for a band");
-  }
-  if (mask_.given() && (window_.given() || band)) {
-    throw UsageError(fmt::format("--mask and {} are two spellings of the window",
-                                 band ? "--left/--right" : "--W"),
-                     "give one of them");
-  }
-  if (mask_.given()) return {parse_mask_spec(mask_.text, causal).window};
-  if (window_.given() && window_.text != "none" && causal == false) {
-    throw UsageError("--W is a causal window, so --no-causal contradicts it",
-                     "say --left and --right, keys besides the query's own");
-  }
-  if (!band && causal != false) return parse_windows(window_);
+  return decide_windows(stated());
+}
 
-  const Side left = left_.given() ? parse_side(left_) : Side::unbounded();
-  const Side usual_right = causal == false ? Side::unbounded() : Side::of(0);
-  const Side right = right_.given() ? parse_side(right_) : usual_right;
-  if (causal == true && !(right == Side::of(0))) {
-    throw UsageError(fmt::format("--right {} lets queries see later keys, so --causal contradicts "
-                                 "it",
-                                 right_.text),
-                     "leave --causal out, or give --right 0");
-  }
-  // A band that ends at the query becomes the causal window it is equal to.
-  return {from_flash_attention(
-      {false, left.bounded ? left.reach : -1, right.bounded ? right.reach : -1})};
+Anchor MaskOptions::anchor() const {
+  return decide_anchor(stated());
 }
 
 std::vector<Index> MaskOptions::sinks() const {
   return parse_counts(sinks_.name, sinks_.text, {0, kMaxIndex});
 }
-
-Anchor MaskOptions::anchor() const {
-  const Anchor typed =
-      parse_choice(anchor_.name, anchor_.text, {"bottom-right", "top-left"}) == "top-left"
-          ? Anchor::top_left
-          : Anchor::bottom_right;
-  if (!mask_.given()) return typed;
-  const MaskSpec spec = parse_mask_spec(mask_.text, causal());
-  if (!anchor_.given()) return spec.anchor;
-  if (spec.anchor_is_fixed && spec.anchor != typed) {
-    throw UsageError(
-        fmt::format("--anchor {} contradicts --mask {}, which aligns {}", anchor_.text, mask_.text,
-                    spec.anchor == Anchor::top_left ? "top-left" : "bottom-right"),
-        "leave --anchor out, or say the window with --W or --left and --right");
-  }
-  return typed;
-}
-
-namespace {
-
-Index longest(const std::vector<Index>& lengths) {
-  return *std::max_element(lengths.begin(), lengths.end());
-}
-
-}  // namespace
 
 SizeOptions::SizeOptions(Command& command)
     : n_q_(command.add("n_q")),
@@ -157,37 +115,21 @@ bool SizeOptions::given() const {
 }
 
 void SizeOptions::read(Sweep& sweep) const {
-  if (has_lengths()) return read_lengths(sweep.base);
-  if (!given()) {
-    throw UsageError("the problem has no size",
-                     "give --nq and --nk (one is enough if they are "
-                     "equal), such as --nq 1000 --W 100");
-  }
+  if (has_lengths() || !given()) return set_sizes(sweep.base, stated());
   const Option& queries = n_q_.given() ? n_q_ : n_k_;
   sweep.n_q = parse_counts(queries.name, queries.text);
   if (n_q_.given() && n_k_.given()) sweep.n_k = parse_counts(n_k_.name, n_k_.text);
 }
 
-void SizeOptions::read_lengths(Problem& p) const {
-  const auto lengths_of = [](const Option& option) {
-    return option.given() ? parse_counts(option.name, option.text, {0, kMaxIndex})
-                          : std::vector<Index>{};
-  };
-  p.lengths_q = lengths_of(lengths_q_);
-  p.lengths_k = lengths_of(lengths_k_);
-  p.layout = n_q_.given() || n_k_.given() ? Layout::padded : Layout::packed;
-  if (p.lengths_q.empty() && !n_q_.given()) {
-    throw UsageError("--lengths-k states no queries", "give --nq or --lengths-q too");
+StatedSizes SizeOptions::stated() const {
+  StatedSizes stated;
+  if (n_q_.given()) stated.n_q = parse_count(n_q_.name, n_q_.text);
+  if (n_k_.given()) stated.n_k = parse_count(n_k_.name, n_k_.text);
+  for (const auto& [option, lengths] :
+       {std::pair(&lengths_q_, &stated.lengths_q), std::pair(&lengths_k_, &stated.lengths_k)}) {
+    if (option->given()) *lengths = parse_counts(option->name, option->text, {0, kMaxIndex});
   }
-  if (p.lengths_k.empty() && !n_k_.given()) p.lengths_k = p.lengths_q;
-  p.batch = static_cast<Index>((p.lengths_q.empty() ? p.lengths_k : p.lengths_q).size());
-  // Lengths of 0 alone leave nothing to compute; 1 keeps the sizes themselves in range.
-  p.n_q = n_q_.given() ? parse_count(n_q_.name, n_q_.text) : larger(1, longest(p.lengths_q));
-  p.n_k = n_k_.given() ? parse_count(n_k_.name, n_k_.text) : larger(1, longest(p.lengths_k));
-  if (!p.lengths_q.empty() && longest(p.lengths_q) == 0) {
-    throw UsageError(fmt::format("--lengths-q {} has no query at all", lengths_q_.text),
-                     "give at least one sequence a query");
-  }
+  return stated;
 }
 
 }  // namespace swa::cli

@@ -5,6 +5,7 @@
 
 #include "cli/command.hpp"
 #include "mask/conventions.hpp"
+#include "problem/stated.hpp"
 #include "problem/sweep.hpp"
 
 namespace swa::cli {
@@ -31,7 +32,7 @@ class MaskOptions {
   bool given() const;
 
  private:
-  std::optional<bool> causal() const;  // what --causal or --no-causal says
+  StatedMask stated() const;
 
   const Option &window_, &left_, &right_, &mask_, &causal_, &no_causal_, &sinks_, &anchor_;
 };
@@ -49,7 +50,7 @@ class SizeOptions {
   void read(Sweep& sweep) const;
 
  private:
-  void read_lengths(Problem& problem) const;
+  StatedSizes stated() const;  // for a problem with lengths, or with no size at all
 
   const Option &n_q_, &n_k_, &lengths_q_, &lengths_k_;
 };

@@ -1,24 +1,10 @@
 #include "cli/problem_sweep.hpp"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
 #include "cli/values.hpp"
 #include "error.hpp"
 #include "problem/words.hpp"
 
 namespace swa::cli {
-namespace {
-
-// Kernels hold these numbers in fp32.
-void require_fp32(const Option& option, double value) {
-  if (std::abs(value) <= largest_finite(Dtype::fp32)) return;
-  throw UsageError(fmt::format("{} {} is more than fp32 holds", option.name, option.text),
-                   fmt::format("the largest value is {:.7g}", largest_finite(Dtype::fp32)));
-}
-
-}  // namespace
 
 ProblemOptions::ProblemOptions(Command& command)
     : sizes(command),
@@ -34,16 +20,17 @@ ProblemOptions::ProblemOptions(Command& command)
       softcap(command.add("softcap")),
       scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
       sink_logits(command.add_flag("--sink-logits", std::string(word("sink_logits").meaning))),
-      seed(command.add("seed", "0")) {}
+      seed(command.add("seed", "0")),
+      inputs(command.add("inputs", "normal")) {}
 
 bool ProblemOptions::given() const {
   return sizes.given() || masks.given() || batch.given() || heads_q.given() || heads_kv.given() ||
          head_dim.given() || head_dim_v.given() || dtype.given() || softcap.given() ||
-         scale.given() || sink_logits.given() || seed.given();
+         scale.given() || sink_logits.given() || seed.given() || inputs.given();
 }
 
 std::vector<Case> ProblemOptions::read() const {
-  constexpr Limits kHeadDim{1, 1 << 16};
+  constexpr Limits kHeadDim{1, kMaxHeadDim};
   Sweep sweep;
   sizes.read(sweep);
   sweep.windows = masks.windows();
@@ -51,10 +38,8 @@ std::vector<Case> ProblemOptions::read() const {
   sweep.base.anchor = masks.anchor();
   if (!sweep.base.has_lengths()) {
     sweep.batch = parse_counts(batch.name, batch.text);
-  } else if (batch.given() && parse_count(batch.name, batch.text) != sweep.base.batch) {
-    throw UsageError(fmt::format("--batch {} contradicts the lengths of {} sequences", batch.text,
-                                 sweep.base.batch),
-                     "leave --batch out, the lengths count the sequences");
+  } else if (batch.given()) {
+    set_batch(sweep.base, parse_count(batch.name, batch.text));
   }
   sweep.heads_q = parse_counts(heads_q.name, heads_q.text);
   if (heads_kv.given()) sweep.heads_kv = parse_counts(heads_kv.name, heads_kv.text);
@@ -63,23 +48,15 @@ std::vector<Case> ProblemOptions::read() const {
     sweep.base.head_dim_v = parse_count(head_dim_v.name, head_dim_v.text, kHeadDim);
   }
   for (const std::string& type : split(dtype.name, dtype.text)) {
-    sweep.dtypes.push_back(
-        *parse_dtype(parse_choice(dtype.name, type, {"fp64", "fp32", "bf16", "fp16"})));
+    sweep.dtypes.push_back(*parse_dtype(parse_choice(dtype.name, type, element_words())));
   }
   if (softcap.given()) {
-    sweep.base.softcap = parse_real(softcap.name, softcap.text);
-    if (!(sweep.base.softcap > 0)) {
-      throw UsageError(fmt::format("{} {} is not above 0", softcap.name, softcap.text),
-                       "for no softcap leave the option out");
-    }
-    require_fp32(softcap, sweep.base.softcap);
+    set_softcap(sweep.base, parse_real(softcap.name, softcap.text), softcap.text);
   }
-  if (scale.given()) {
-    sweep.base.scale = parse_real(scale.name, scale.text);
-    require_fp32(scale, *sweep.base.scale);
-  }
+  if (scale.given()) set_scale(sweep.base, parse_real(scale.name, scale.text), scale.text);
   sweep.base.sink_logits = sink_logits.given();
   sweep.base.seed = parse_seed(seed.name, seed.text);
+  sweep.base.inputs = *parse_recipe(parse_choice(inputs.name, inputs.text, recipe_words()));
   std::vector<Case> cases;
   for (const Problem& problem : expand(sweep)) cases.push_back({"", problem});
   return cases;

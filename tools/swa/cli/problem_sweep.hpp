@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cli/problem_options.hpp"
+#include "problem/cases.hpp"
 #include "problem/sweep.hpp"
 
 namespace swa::cli {
@@ -13,7 +14,7 @@ struct ProblemOptions {
   SizeOptions sizes;
   MaskOptions masks;
   const Option &batch, &heads_q, &heads_kv, &head_dim, &head_dim_v, &dtype, &softcap, &scale,
-      &sink_logits, &seed;
+      &sink_logits, &seed, &inputs;
 
   explicit ProblemOptions(Command& command);
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "problem/sweep.hpp"
+#include "problem/cases.hpp"
 
 namespace swa::commands {
 

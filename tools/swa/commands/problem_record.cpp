@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mask/conventions.hpp"
+#include "problem/stated.hpp"
 
 namespace swa::commands {
 namespace {
@@ -36,6 +37,7 @@ ProblemColumns::ProblemColumns(const std::vector<Problem>& problems) {
     heads = heads || p.heads_q != usual.heads_q || p.heads_kv != usual.heads_kv;
     head_dim = head_dim || p.head_dim != usual.head_dim;
     dtype = dtype || p.dtype != usual.dtype;
+    inputs = inputs || p.inputs != usual.inputs;
   }
 }
 
@@ -79,8 +81,7 @@ void add_mask(report::Record& record, const Problem& p, const ProblemColumns& co
       .add({"right", "right", "", when(columns.band), "", "none"},
            side_cell(p.window.reach_right()))
       .add({"sinks", "sinks", "", when(columns.sinks)}, p.sinks)
-      .add({"anchor", "anchor", "", when(columns.anchor)},
-           std::string(p.anchor == Anchor::top_left ? "top-left" : "bottom-right"));
+      .add({"anchor", "anchor", "", when(columns.anchor)}, std::string(name(p.anchor)));
 }
 
 void add_rest(report::Record& record, const Problem& p, const ProblemColumns& columns) {
@@ -93,7 +94,8 @@ void add_rest(report::Record& record, const Problem& p, const ProblemColumns& co
       .hide("scale", p.score_scale())
       .hide("softcap", p.softcap > 0 ? report::Value(p.softcap) : report::Value())
       .hide("sink_logits", p.sink_logits)
-      .hide("seed", seed_cell(p.seed));
+      .hide("seed", seed_cell(p.seed))
+      .add({"inputs", "inputs", "", when(columns.inputs)}, std::string(name(p.inputs)));
 }
 
 }  // namespace swa::commands

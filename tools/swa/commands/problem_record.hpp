@@ -13,7 +13,7 @@ namespace swa::commands {
 // machine formats carry all.
 struct ProblemColumns {
   bool band = false, chunked = false, sinks = false, anchor = false, lengths = false, batch = false,
-       heads = false, head_dim = false, head_dim_v = false, dtype = false;
+       heads = false, head_dim = false, head_dim_v = false, dtype = false, inputs = false;
 
   explicit ProblemColumns(const std::vector<Problem>& problems);
 };
@@ -25,7 +25,8 @@ report::Lines describe_problem(const Problem& problem, int indent);
 // n_q, n_k, the lengths of sequences (null: all have n_q and n_k), window (null: none), left and
 // right (null: no bound), chunk (null: none), sinks, anchor.
 void add_mask(report::Record& record, const Problem& problem, const ProblemColumns& columns);
-// What the mask leaves open: batch, heads, head_dim, dtype, and the options of the scores.
+// What the mask leaves open: batch, heads, head_dim, dtype, the options of the scores, and the
+// inputs.
 void add_rest(report::Record& record, const Problem& problem, const ProblemColumns& columns);
 
 // null for no window.
