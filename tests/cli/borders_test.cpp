@@ -104,7 +104,8 @@ bool is_real(const Asked& asked) {
 
 string line_of(const Asked& asked, const string& value) {
   const bool sized = asked.option == "--nq" || asked.option == "--nk" ||
-                     asked.option == "--suite" || asked.option == "--lengths-q";
+                     asked.option == "--suite" || asked.option == "--lengths-q" ||
+                     asked.option == "--cases" || asked.option == "--match";
   const bool has_problem =
       asked.command == "tile-map" || asked.command == "verify" || asked.command == "bench";
   string line = asked.command;

@@ -47,10 +47,14 @@ class Bash {
   string bash_, script_;
 };
 
+bool brings_cases(const string& option) {
+  return option == "--suite" || option == "--cases" || option == "--match";
+}
+
 // What makes a command complete besides the option that is tried.
 string rest_of(const string& command, const string& option) {
   const bool needs_problem =
-      command == "tile-map" || command == "bench" || (command == "verify" && option != "--suite");
+      command == "tile-map" || command == "bench" || (command == "verify" && !brings_cases(option));
   if (needs_problem) return "--nq 8";
   return command == "trap-demo" ? "nan" : "";
 }
@@ -93,7 +97,7 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"kv-budget", "--model", "mis"}) == List{"mistral-7b-v0.1"});
   CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mis"}) ==
         List{"gpt-oss-120b,mistral-7b-v0.1"});
-  CHECK(bash.offers({"verify", "--suite", ""}) == List{"chapter"});
+  CHECK(bash.offers({"verify", "--suite", ""}) == List{"chapter", "full"});
   CHECK(bash.offers({"help", "tr"}) == List{"trap-demo"});
   CHECK(bash.offers({"--completion", ""}) == List{"bash", "zsh"});
   CHECK(bash.offers({"--manual", "ring"}) == List{"ring-sim"});
@@ -134,7 +138,7 @@ TEST_CASE("bash offers no suite whose name a shell would run") {
   const DataCopy data;
   data.write("cases/$(true).toml", "");
   data.write("cases/mine.toml", "");
-  CHECK(run_swa("--words suites", data.setup()).out == "chapter\nmine\n");
+  CHECK(run_swa("--words suites", data.setup()).out == "chapter\nfull\nmine\n");
 }
 
 TEST_CASE("bash offers every option of every command") {

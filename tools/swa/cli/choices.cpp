@@ -39,6 +39,7 @@ List timed_words() {
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows{
       {"", "--anchor", {{"bottom-right", "top-left"}}},
+      {"", "--cases", {{}, "", true}},
       {"", "--export", {{}, "", true}},
       {"bench", "--kernel", {timed_words()}},
       {"", "--inputs", {recipe_words()}},

@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
-#include "cli/data.hpp"
 #include "cli/memory.hpp"
-#include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
 #include "commands/case_groups.hpp"
 #include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
-#include "commands/problem_record.hpp"
+#include "commands/verify_cases.hpp"
+#include "commands/verify_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
 #include "reference/parallel.hpp"
@@ -28,62 +28,8 @@ struct Options {
   std::vector<Case> cases;  // name empty where the problem came from the command line
   std::vector<Kernel> kernels;
   TileShape tile;
+  bool fail_fast = false;
 };
-
-report::Value position(const std::array<Index, 4>& index) {
-  return report::Numbers(index.begin(), index.end());
-}
-
-// Rows of one head that see no key, over all sequences.
-Count blind_rows(const Problem& p) {
-  Count rows = 0;
-  for (const SharedMask& s : shared_masks(p)) {
-    rows += Count{rows_without_keys(s.mask)} * s.sequences;
-  }
-  return rows;
-}
-
-report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& columns,
-                         const Oracle& oracle, const std::string& formula,
-                         const std::string& repro) {
-  using report::Value;
-  const bool ran = v.compared();
-  const bool has_lse = ran && v.lse.elements > 0;
-  const auto if_ran = [ran](const Value& value) { return ran ? value : Value(); };
-  const auto [b, h, row, d] = v.output.worst;
-  const RowFacts& facts = oracle.row_facts(b, h, row);
-  report::Record record;
-  record
-      .add({"case", "case", "", c.name.empty() ? report::Show::machine : report::Show::everywhere},
-           c.name)
-      .add({"kernel", "kernel"}, v.kernel);
-  add_mask(record, c.problem, columns);
-  add_rest(record, c.problem, columns);
-  record.add({"status", "status"}, std::string(name(v.status)))
-      .add({"max_err", "max err", ".2e"}, if_ran(v.output.error))
-      .add({"bound", "bound", ".2e"}, if_ran(v.output.bound))
-      .add({"worst", "worst at (b, h, row, d)"}, if_ran(position(v.output.worst)))
-      .hide("expected", if_ran(v.output.expected))
-      .hide("got", if_ran(v.output.got))
-      .hide("worst_keys", if_ran(facts.keys))
-      .hide("worst_score_bound", if_ran(facts.score_bound))
-      .hide("worst_abs_output", if_ran(oracle.abs_output.row(b, h, row)[d]))
-      .hide("worst_largest_v", if_ran(facts.largest_v))
-      .hide("worst_denominator", if_ran(facts.denominator))
-      .add({"nonfinite", "NaN/Inf"}, if_ran(v.output.nonfinite))
-      .add({"mismatches", "mismatches"}, if_ran(v.output.mismatches))
-      .hide("elements", if_ran(v.output.elements))
-      .hide("first_mismatch",
-            v.output.first_mismatch ? position(*v.output.first_mismatch) : Value())
-      .hide("lse_max_err", has_lse ? Value(v.lse.error) : Value())
-      .hide("lse_bound", has_lse ? Value(v.lse.bound) : Value())
-      .add({"lse_mismatches", "lse mismatches"}, has_lse ? Value(v.lse.mismatches) : Value())
-      .hide("rows_without_keys", count_cell(blind_rows(c.problem)))
-      .hide("tolerance", formula)
-      .hide("reason", v.reason.empty() ? Value() : Value(v.reason))
-      .hide("repro", repro);
-  return record;
-}
 
 std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel) {
   std::string line = fmt::format("swa verify {}", swa::options(problem));
@@ -144,8 +90,13 @@ CaseResult run_case(const Options& options, const Case& c, const ProblemColumns&
   return result;
 }
 
-// The results of the cases in their order, up to the first that a signal left out.
-std::vector<CaseResult> run_cases(const Options& options) {
+struct Results {
+  std::vector<CaseResult> cases;  // the first ones of those that were asked for, in their order
+  bool failed_fast = false;       // the last one did not pass, and was to end the run
+};
+
+// Up to the first case that a signal left out or, where that is asked for, that did not pass.
+Results run_cases(const Options& options) {
   std::vector<Problem> problems;
   for (const Case& c : options.cases) problems.push_back(c.problem);
   const ProblemColumns columns(problems);
@@ -159,27 +110,36 @@ std::vector<CaseResult> run_cases(const Options& options) {
   std::vector<std::optional<CaseResult>> slots(options.cases.size());
   terminal::Progress progress("verify", options.cases.size());
   progress.update(0, swa::options(problems.front()));
+  // Cases that run side by side may end in any order: those before a failed one still count.
+  std::atomic<std::size_t> last = options.cases.size() - 1;
   run_groups(groups, [&](std::size_t i) {
+    if (i > last) return;
     slots[i] = run_case(options, options.cases[i], columns);
     progress.finish_one(swa::options(problems[i]));
+    if (!options.fail_fast || slots[i]->failed == 0) return;
+    std::size_t known = last;
+    while (i < known && !last.compare_exchange_weak(known, i)) {
+    }
   });
-  std::vector<CaseResult> results;
-  for (std::optional<CaseResult>& slot : slots) {
-    if (!slot) break;
-    results.push_back(std::move(*slot));
+  Results results;
+  for (std::size_t i = 0; i <= last && slots[i]; ++i) {
+    results.cases.push_back(std::move(*slots[i]));
   }
+  results.failed_fast =
+      options.fail_fast && results.cases.size() == last + 1 && results.cases.back().failed > 0;
   return results;
 }
 
 cli::Outcome run(const Options& options) {
   for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
   const terminal::StopOnInterrupt stop;
-  const std::vector<CaseResult> results = run_cases(options);
-  const bool interrupted = results.size() < options.cases.size();
+  const Results results = run_cases(options);
+  const std::size_t left_out = options.cases.size() - results.cases.size();
+  const bool interrupted = left_out > 0 && !results.failed_fast;
   Index passed = 0, failed = 0, unsupported = 0;
   report::Lines failures;
   report::Table table;
-  for (const CaseResult& result : results) {
+  for (const CaseResult& result : results.cases) {
     for (const report::Record& record : result.records) append(table, record);
     failures.lines.insert(failures.lines.end(), result.failures.begin(), result.failures.end());
     passed += result.passed;
@@ -193,6 +153,7 @@ cli::Outcome run(const Options& options) {
       {"fail", failed},
       {"unsupported", unsupported},
       {"interrupted", interrupted},
+      {"left_out", static_cast<Index>(left_out)},
       {"gpu", gpu_absence().empty() ? report::Value("run") : report::Value(gpu_absence())}};
   outcome.report.blocks = {preamble(options)};
   if (!table.rows.empty()) outcome.report.blocks.push_back(table);
@@ -202,9 +163,13 @@ cli::Outcome run(const Options& options) {
                   : fmt::format("{} of {} did not pass; to run one of them again:", failed,
                                 table.rows.size()));
   outcome.status = failed == 0 ? 0 : 1;
+  const std::string part =
+      fmt::format("{} of {} cases were run", results.cases.size(), options.cases.size());
+  if (results.failed_fast && left_out > 0) {
+    failures.lines.insert(failures.lines.begin(),
+                          fmt::format("--fail-fast: {}, {} were left out", part, left_out));
+  }
   if (interrupted) {
-    const std::string part =
-        fmt::format("{} of {} cases were run", results.size(), options.cases.size());
     failures.lines.insert(failures.lines.begin(), "interrupted: " + part);
     terminal::say_interrupted(part);
     outcome.report.interrupted = part;
@@ -227,28 +192,27 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
       app, "verify", "compare kernels with the reference, element by element",
       "swa verify --W 100 --nq 96 --nk 600");
   command->judge({"status", {"case", "repro"}, "reason", {"pass"}, {"unsupported"}, {"error"}});
-  const auto problem = std::make_shared<cli::ProblemOptions>(*command);
-  const cli::Option& suite = command->add_other(
-      "--suite", "", "a named list of problems instead: chapter (the default with no problem)");
+  const auto cases = std::make_shared<CaseOptions>(*command);
+  const cli::Option& fail_fast =
+      command->add_flag("--fail-fast", "stop at the first case that does not pass");
   const cli::Option& kernel = command->add("kernel", "*");
   const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
-  command->on_run([=, &suite, &kernel, &BM, &BN] {
+  command->on_run([=, &fail_fast, &kernel, &BM, &BN] {
+    if (cases->list()) {
+      for (const cli::Option* option : {&kernel, &BM, &BN, &fail_fast}) {
+        if (!option->given()) continue;
+        throw UsageError(fmt::format("--list runs nothing, so {} has no say", option->name),
+                         fmt::format("leave --list out, or {}", option->name));
+      }
+      return list_cases(cases->read());
+    }
     Options options;
+    options.fail_fast = fail_fast.given();
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
     options.kernels = choose(kernel, all_kernels(options.tile), gpu_absence(),
                              "the CPU check still runs: --kernel cpu-tiled");
-    if (suite.given() && problem->given()) {
-      throw UsageError("--suite brings its own problems",
-                       "leave --suite out, or the options that state a problem");
-    }
-    if (suite.given() || !problem->given()) {
-      const std::string chosen =
-          suite.given() ? cli::parse_choice(suite.name, suite.text, {"chapter"}) : "chapter";
-      options.cases = read_cases(cli::data_path("cases/" + chosen + ".toml"));
-    } else {
-      options.cases = problem->read();
-    }
+    options.cases = cases->read();
     return run(options);
   });
   return command;

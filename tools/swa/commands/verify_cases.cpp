@@ -1,0 +1,120 @@
+#include "commands/verify_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+
+#include "cli/data.hpp"
+#include "cli/suggest.hpp"
+#include "cli/values.hpp"
+#include "error.hpp"
+#include "problem/cases.hpp"
+#include "verify/kernel.hpp"
+
+namespace swa::commands {
+namespace {
+
+// A list of all would be long.
+std::string names_near(const std::string& pattern, const std::vector<std::string>& names) {
+  const std::optional<std::string> near = cli::nearest(pattern, names);
+  return near ? fmt::format("did you mean '{}'?", *near) : "--list prints the names";
+}
+
+// Those that match one of the patterns, in the order of the cases.
+std::vector<Case> matching(const cli::Option& match, const std::vector<Case>& cases) {
+  const std::vector<std::string> patterns = cli::split(match.name, match.text);
+  const auto any_of = [](const auto& all, auto holds) {
+    return std::any_of(all.begin(), all.end(), holds);
+  };
+  for (const std::string& pattern : patterns) {
+    if (any_of(cases, [&](const Case& c) { return matches(pattern, c.name); })) continue;
+    std::vector<std::string> names;
+    for (const Case& c : cases) names.push_back(c.name);
+    throw UsageError(fmt::format("{} '{}' names no case", match.name, pattern),
+                     names_near(pattern, names));
+  }
+  std::vector<Case> chosen;
+  for (const Case& c : cases) {
+    if (any_of(patterns, [&](const std::string& p) { return matches(p, c.name); })) {
+      chosen.push_back(c);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+CaseOptions::CaseOptions(cli::Command& command)
+    : problem_(command),
+      suite_(command.add_other("--suite", "",
+                               "a named list of problems instead: chapter (the default with no "
+                               "problem) or full")),
+      file_(command.add_other("--cases", "", "the problems of a case file instead")),
+      match_(command.add_other("--match", "",
+                               "of a suite or file, the cases with these names; "
+                               "* and ? are wildcards")),
+      list_(command.add_flag("--list", "print the cases and run none")) {}
+
+std::vector<Case> CaseOptions::read() const {
+  std::vector<Case> cases = read_source();
+  return match_.given() ? matching(match_, cases) : cases;
+}
+
+std::vector<Case> CaseOptions::read_source() const {
+  if (suite_.given() && file_.given()) {
+    throw UsageError("--suite and --cases both bring their own problems", "give one of them");
+  }
+  for (const cli::Option* option : {&suite_, &file_}) {
+    if (!option->given() || !problem_.given()) continue;
+    throw UsageError(
+        fmt::format("{} brings its own problems", option->name),
+        fmt::format("leave {} out, or the options that state a problem", option->name));
+  }
+  if (file_.given()) return read_file();
+  if (!problem_.given()) {
+    const std::string suite = suite_.given()
+                                  ? cli::parse_choice(suite_.name, suite_.text, {"chapter", "full"})
+                                  : "chapter";
+    return read_cases(cli::data_path("cases/" + suite + ".toml"));
+  }
+  if (match_.given()) {
+    throw UsageError("--match picks cases by name, and stated problems have none",
+                     "leave --match out, or give --suite or --cases");
+  }
+  return problem_.read();
+}
+
+std::vector<Case> CaseOptions::read_file() const {
+  if (file_.text.empty()) throw UsageError("--cases has no value", "give the path of a case file");
+  std::error_code trouble;
+  if (!std::filesystem::exists(file_.text, trouble)) {
+    throw UsageError(fmt::format("--cases {} is not there", file_.text),
+                     "give the path of a case file, as data/cases/full.toml is one");
+  }
+  return read_cases(file_.text);
+}
+
+cli::Outcome list_cases(const std::vector<Case>& cases) {
+  report::Table table;
+  for (const Case& c : cases) {
+    report::Record record;
+    record
+        .add(
+            {"case", "case", "", c.name.empty() ? report::Show::machine : report::Show::everywhere},
+            c.name)
+        .add({"options", "options"}, options(c.problem))
+        .add({"note", "note"}, c.note);
+    append(table, record);
+  }
+  cli::Outcome outcome;
+  outcome.report.schema = "swa.verify.cases/1";
+  outcome.report.summary = {{"cases", static_cast<Index>(cases.size())}};
+  outcome.report.blocks = {table};
+  return outcome;
+}
+
+}  // namespace swa::commands

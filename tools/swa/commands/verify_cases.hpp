@@ -1,0 +1,30 @@
+// The options of verify that say which cases run.
+#pragma once
+
+#include <vector>
+
+#include "cli/problem_sweep.hpp"
+
+namespace swa::commands {
+
+// A suite, a case file, or problems; and which of the named cases.
+class CaseOptions {
+ public:
+  explicit CaseOptions(cli::Command& command);
+
+  // At least one. Throws where two sources contradict each other, or --match picks none.
+  std::vector<Case> read() const;
+  bool list() const { return list_.given(); }
+
+ private:
+  std::vector<Case> read_source() const;
+  std::vector<Case> read_file() const;
+
+  cli::ProblemOptions problem_;
+  const cli::Option &suite_, &file_, &match_, &list_;
+};
+
+// The cases as a table, nothing run.
+cli::Outcome list_cases(const std::vector<Case>& cases);
+
+}  // namespace swa::commands
