@@ -1,10 +1,9 @@
 // verify's suites and case files: which cases run, in which order, and where a run ends.
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -96,6 +95,42 @@ TEST_CASE("verify --suite full has the inputs of each class that a call can show
   CHECK(any([](P p) { return p.head_dim % 64 != 0 && p.head_dim > 64; }));
   CHECK(any([](P p) { return p.anchor == swa::Anchor::top_left && p.n_q != p.n_k; }));
   CHECK(any([](P p) { return p.inputs == swa::Recipe::large && p.dtype == swa::Dtype::fp16; }));
+}
+
+TEST_CASE("the scores of the full suite's deep and large cases are what their notes say") {
+  const vector<swa::Case> cases = swa::read_cases(kFull);
+  const auto scores = [&](const string& name, auto body) {
+    const auto found = std::find_if(cases.begin(), cases.end(),
+                                    [&](const swa::Case& c) { return c.name == name; });
+    REQUIRE(found != cases.end());
+    const swa::Problem& p = found->problem;
+    const swa::Inputs inputs = swa::make_inputs(p);
+    const swa::Mask mask = p.mask();
+    for (swa::Index row = 0; row < p.n_q; ++row) {
+      vector<double> visible;
+      for (swa::Index key = 0; key < p.n_k; ++key) {
+        if (!swa::sees(mask, row, key)) continue;
+        double product = 0;
+        for (swa::Index d = 0; d < p.head_dim; ++d) {
+          product += inputs.q.row(0, 0, row)[d] * inputs.k.row(0, 0, key)[d];
+        }
+        visible.push_back(product);
+      }
+      body(visible, p.score_scale());
+    }
+  };
+  int deep = 0, past_fp16 = 0;
+  scores("deep-logits", [&](const vector<double>& row, double scale) {
+    deep += *std::max_element(row.begin(), row.end()) * scale < -20000;
+  });
+  CHECK(deep >= 10);
+  scores("large-fp16", [&](const vector<double>& row, double scale) {
+    for (const double product : row) {
+      past_fp16 += std::abs(product) > 65504;
+      CHECK(std::abs(product * scale) < 10);
+    }
+  });
+  CHECK(past_fp16 >= 10);
 }
 
 TEST_CASE("verify --cases runs a file and --match picks from it in the order of the file") {

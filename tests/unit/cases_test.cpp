@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 
@@ -332,4 +334,25 @@ TEST_CASE("a case is written in the words of the file defaults left out") {
   one.problem.heads_q = one.problem.heads_kv = 2;
   CHECK(to_toml(one) ==
         "[[case]]\nname = \"small\"\nnote = \"two heads\"\nn_q = 70\nwindow = 33\nheads_q = 2\n");
+}
+
+TEST_CASE("the page on case files has every key and its example reads as it says") {
+  std::ifstream file(SWA_SOURCE_DIR "/docs/cases.md");
+  string page((std::istreambuf_iterator<char>(file)), {});
+  for (const string key : {"name",        "note",   "n_q",     "n_k",     "lengths_q", "lengths_k",
+                           "window",      "left",   "right",   "causal",  "mask",      "sinks",
+                           "sink_logits", "anchor", "batch",   "heads_q", "heads_kv",  "head_dim",
+                           "head_dim_v",  "dtype",  "softcap", "scale",   "seed",      "inputs"}) {
+    CAPTURE(key);
+    CHECK(page.find("`" + key + "`") != string::npos);
+  }
+  const string start = "```toml\n";
+  REQUIRE(page.find(start) != string::npos);
+  const std::size_t begin = page.find(start) + start.size();
+  const vector<Case> cases = read(page.substr(begin, page.find("```", begin) - begin));
+  CHECK(cases.size() == 3);
+  for (const Case& one : cases) {
+    CAPTURE(one.name);
+    CHECK(page.find("`swa verify " + options(one.problem) + "`") != string::npos);
+  }
 }
