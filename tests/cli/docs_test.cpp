@@ -88,6 +88,16 @@ bool agree(const vector<string>& shown, std::size_t i, const vector<string>& pri
          agree(shown, i + 1, printed, j + 1);
 }
 
+// The plug-ins of an example lie in the folder that it is typed in.
+const string kHere = "plugin:./", kPlugins = "plugin:" SWA_PLUGINS "/";
+
+string replaced(string text, const string& before, const string& after) {
+  for (std::size_t at = 0; (at = text.find(before, at)) != string::npos; at += after.size()) {
+    text.replace(at, before.size(), after);
+  }
+  return text;
+}
+
 vector<string> without_empty_end(vector<string> lines) {
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   return lines;
@@ -103,8 +113,10 @@ TEST_CASE("every example of README and docs prints what is shown") {
       CAPTURE(example.page);
       CAPTURE(example.line);
       CAPTURE(example.arguments);
-      const swa::test::Finished run = swa::test::run_swa(example.arguments);
-      const vector<string> printed = without_empty_end(swa::test::lines(run.out));
+      const swa::test::Finished run =
+          swa::test::run_swa(replaced(example.arguments, kHere, kPlugins));
+      const vector<string> printed =
+          without_empty_end(swa::test::lines(replaced(run.out, kPlugins, kHere)));
       INFO("printed: ", run.out, run.err);
       CHECK(agree(without_empty_end(example.shown), 0, printed, 0));
     }

@@ -40,7 +40,7 @@ if(NOT fields MATCHES "\nDepends: ([^\n]+, )?libc6 \\(>= ")
 endif()
 foreach(path /usr/bin/swa /usr/share/swa/models/chapter.toml /usr/share/man/man1/swa.1.gz
     /usr/share/man/man1/swa-verify.1.gz /usr/share/bash-completion/completions/swa
-    /usr/share/zsh/vendor-completions/_swa)
+    /usr/share/zsh/vendor-completions/_swa /usr/include/swa_plugin.h)
   string(FIND "${contents}" ".${path}\n" at)
   if(at EQUAL -1)
     message(FATAL_ERROR "no ${path} in\n${contents}")

@@ -10,6 +10,7 @@
 
 #include "cli/program.hpp"
 #include "error.hpp"
+#include "verify/plugin.hpp"
 
 namespace {
 
@@ -30,6 +31,7 @@ int complain(const std::string& who, const swa::Error& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (swa::is_plugin_host(argc, argv)) return swa::run_plugin_host(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error of the write, with a sentence
   swa::cli::Program program;
   try {

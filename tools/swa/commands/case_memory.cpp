@@ -12,8 +12,8 @@ double bytes_of(const Problem& problem, TileShape tile) {
   return oracle_bytes(problem) + tiled_bytes(problem, tile);
 }
 
-void require_memory_of(const Problem& problem, TileShape tile) {
-  cli::require_memory(bytes_of(problem, tile),
+void require_memory_of(const Problem& problem, TileShape tile, double further) {
+  cli::require_memory(bytes_of(problem, tile) + further,
                       fmt::format("the problem '{}'", swa::options(problem)));
 }
 

@@ -9,7 +9,7 @@ namespace swa::commands {
 // Inputs, oracle and tiled kernel together, as a double.
 double bytes_of(const Problem& problem, TileShape tile);
 
-// Throws CannotRun where that is more than a process may take here.
-void require_memory_of(const Problem& problem, TileShape tile);
+// Throws CannotRun where that, and `further` bytes, are more than a process may take here.
+void require_memory_of(const Problem& problem, TileShape tile, double further = 0);
 
 }  // namespace swa::commands

@@ -3,13 +3,39 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 
+#include "cli/memory.hpp"
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
+#include "verify/plugin.hpp"
 
 namespace swa::commands {
+namespace {
+
+constexpr std::string_view kPlugin = "plugin:";
+
+void check_path(const cli::Option& option, const std::string& path) {
+  if (path.empty()) {
+    throw UsageError(fmt::format("{} {} names no file", option.name, kPlugin),
+                     "give the path of a shared library, such as plugin:./libmine.so");
+  }
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::any_of(path.begin(), path.end(), is_control)) {
+    throw UsageError(fmt::format("{} {}{} has a control character", option.name, kPlugin, path),
+                     "rename the file, or link to it");
+  }
+  if (!std::filesystem::exists(path) && option.text.find(',') != std::string::npos) {
+    throw UsageError(
+        fmt::format("{} {}{}: that file does not exist", option.name, kPlugin, path),
+        "a comma separates kernels, so a path cannot hold one: rename the file, or link to it");
+  }
+}
+
+}  // namespace
 
 std::vector<std::size_t> choose_names(const cli::Option& option,
                                       const std::vector<std::string>& names,
@@ -31,10 +57,46 @@ std::vector<std::size_t> choose_names(const cli::Option& option,
             remedy);
       }
     }
+    if (pattern.starts_with(kPlugin)) {
+      throw UsageError(fmt::format("{} '{}' names a plug-in", option.name, pattern),
+                       "only swa verify runs plug-ins");
+    }
     throw UsageError(fmt::format("{} '{}' names no kernel", option.name, pattern),
                      cli::did_you_mean(pattern, names));
   }
   return chosen;
+}
+
+std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout) {
+  PluginOptions options;
+  options.timeout = timeout;
+  options.memory = cli::spare_bytes();
+  std::vector<std::string> paths;
+  for (const std::string& item : cli::split(option.name, option.text)) {
+    if (!item.starts_with(kPlugin)) continue;
+    const std::string path = item.substr(kPlugin.size());
+    check_path(option, path);
+    const bool twice = std::find(paths.begin(), paths.end(), path) != paths.end();
+    if (!twice) paths.push_back(path);
+  }
+  std::vector<Kernel> kernels;
+  for (const std::string& path : paths) kernels.push_back(plugin_kernel(path, options));
+  return kernels;
+}
+
+bool is_plugin(std::string_view kernel) {
+  return kernel.starts_with(kPlugin);
+}
+
+std::string kernel_word(const std::string& kernel) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-_./:+@%").find(c) != std::string_view::npos;
+  };
+  if (std::all_of(kernel.begin(), kernel.end(), is_plain)) return kernel;
+  std::string quoted = "'";
+  for (const char c : kernel) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace swa::commands

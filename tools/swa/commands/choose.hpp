@@ -2,9 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "verify/kernel.hpp"
 
 namespace swa::commands {
 
@@ -28,5 +30,13 @@ std::vector<Named> choose(const cli::Option& option, const std::vector<Named>& a
   }
   return chosen;
 }
+
+// The kernels of the option's items `plugin:PATH`, each once. Throws UsageError for a path that is
+// not there, and CannotRun for a plug-in that cannot run in this build.
+std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout);
+bool is_plugin(std::string_view kernel);
+
+// The --kernel of a line for a shell: quoted where the path of a plug-in needs it.
+std::string kernel_word(const std::string& kernel);
 
 }  // namespace swa::commands

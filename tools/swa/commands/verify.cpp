@@ -20,6 +20,7 @@
 #include "terminal/progress.hpp"
 #include "verify/judge.hpp"
 #include "verify/kernel.hpp"
+#include "verify/plugin.hpp"
 
 namespace swa::commands {
 namespace {
@@ -29,6 +30,7 @@ struct Options {
   std::vector<Kernel> kernels;
   TileShape tile;
   bool fail_fast = false;
+  double timeout = kPluginTimeout;  // seconds
 };
 
 std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel) {
@@ -36,7 +38,11 @@ std::string repro_line(const Options& options, const Problem& problem, const std
   const TileShape usual;
   if (options.tile.BM != usual.BM) line += fmt::format(" --BM {}", options.tile.BM);
   if (options.tile.BN != usual.BN) line += fmt::format(" --BN {}", options.tile.BN);
-  return line + " --kernel " + kernel;
+  line += " --kernel " + kernel_word(kernel);
+  if (is_plugin(kernel) && options.timeout != kPluginTimeout) {
+    line += fmt::format(" --timeout {}", options.timeout);
+  }
+  return line;
 }
 
 report::Lines preamble(const Options& options) {
@@ -131,7 +137,11 @@ Results run_cases(const Options& options) {
 }
 
 cli::Outcome run(const Options& options) {
-  for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
+  const bool plugins = std::any_of(options.kernels.begin(), options.kernels.end(),
+                                   [](const Kernel& k) { return is_plugin(k.name); });
+  for (const Case& c : options.cases) {
+    require_memory_of(c.problem, options.tile, plugins ? plugin_bytes(c.problem) : 0);
+  }
   const terminal::StopOnInterrupt stop;
   const Results results = run_cases(options);
   const std::size_t left_out = options.cases.size() - results.cases.size();
@@ -179,10 +189,18 @@ cli::Outcome run(const Options& options) {
   return outcome;
 }
 
-std::vector<Kernel> all_kernels(TileShape tile) {
+std::vector<Kernel> all_kernels(TileShape tile, std::vector<Kernel> plugins) {
   std::vector<Kernel> all = cpu_kernels(tile);
   for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
+  for (Kernel& kernel : plugins) all.push_back(std::move(kernel));
   return all;
+}
+
+double parse_timeout(const cli::Option& option) {
+  const double seconds = cli::parse_real(option.name, option.text);
+  if (seconds > 0) return seconds;
+  throw UsageError(fmt::format("{} {} is not above 0", option.name, option.text),
+                   "give the seconds that one call of a plug-in may take");
 }
 
 }  // namespace
@@ -198,9 +216,11 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   const cli::Option& kernel = command->add("kernel", "*");
   const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
-  command->on_run([=, &fail_fast, &kernel, &BM, &BN] {
+  const cli::Option& timeout = command->add_other("--timeout", fmt::format("{}", kPluginTimeout),
+                                                  "seconds that one call of a plug-in may take");
+  command->on_run([=, &fail_fast, &kernel, &BM, &BN, &timeout] {
     if (cases->list()) {
-      for (const cli::Option* option : {&kernel, &BM, &BN, &fail_fast}) {
+      for (const cli::Option* option : {&kernel, &BM, &BN, &fail_fast, &timeout}) {
         if (!option->given()) continue;
         throw UsageError(fmt::format("--list runs nothing, so {} has no say", option->name),
                          fmt::format("leave --list out, or {}", option->name));
@@ -210,8 +230,10 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
     Options options;
     options.fail_fast = fail_fast.given();
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
-    options.kernels = choose(kernel, all_kernels(options.tile), gpu_absence(),
-                             "the CPU check still runs: --kernel cpu-tiled");
+    options.timeout = parse_timeout(timeout);
+    options.kernels =
+        choose(kernel, all_kernels(options.tile, plugin_kernels(kernel, options.timeout)),
+               gpu_absence(), "the CPU check still runs: --kernel cpu-tiled");
     options.cases = cases->read();
     return run(options);
   });
