@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "problem/sweep.hpp"
+#include "problem/cases.hpp"
 #include "verify/faults.hpp"
 
 namespace swa {
