@@ -922,9 +922,9 @@ TEST_CASE("a broken data file is named with its line") {
       {"verify", "cases/chapter.toml", "", "cases/chapter.toml"},
       {"verify", "cases/chapter.toml", one_case + "window = 0\n", "cases/chapter.toml:4: "},
       {"verify", "cases/chapter.toml", one_case + "windw = 3\n", "cases/chapter.toml:4: "},
-      {"verify", "cases/chapter.toml", one_case + "sinks = 5\n", "cases/chapter.toml:2: "},
+      {"verify", "cases/chapter.toml", one_case + "sinks = 5\n", "cases/chapter.toml:4: "},
       {"verify", "cases/chapter.toml", one_case + "heads_q = 3\nheads_kv = 2\n",
-       "cases/chapter.toml:2: "},
+       "cases/chapter.toml:4: "},
       {"reproduce", "chapter/figures.tsv", "tiled\tno third\n", "chapter/figures.tsv:1: "},
       {"reproduce", "chapter/figures.tsv", "a\tb\tc\n\na\tb\td\n", "chapter/figures.tsv:3: "},
   };
