@@ -1,7 +1,8 @@
 #include "model/libraries.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
+
+#include "problem/toml_table.hpp"
 
 namespace swa {
 

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-static_assert(TOML_MAX_NESTED_VALUES <= 16, "set by the build");
-
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
 // No more than kMaxBytes, whatever grows meanwhile.

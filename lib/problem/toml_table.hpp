@@ -2,6 +2,11 @@
 // read such files, problem and model.
 #pragma once
 
+// The code of toml++ is in its headers, so all of it is included here, with the same settings. It
+// reads nested values by recursion. Of a line that is "[" it asserts, in a debug build, what it
+// then refuses with an error.
+#define TOML_MAX_NESTED_VALUES 16
+#define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
 
 #include <functional>

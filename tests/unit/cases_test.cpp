@@ -212,6 +212,8 @@ TEST_CASE("a file that is none and one that is too large or too deep is refused"
   CHECK(complaint(string("\0\xff\xfe[[case", 9)).starts_with("cases.toml:1: "));
   CHECK(complaint("[[case]]\nname = '\xc3'\nn_q = 4\n").starts_with("cases.toml:2: "));
 
+  CHECK(complaint("[\nname = 'a'\n").starts_with("cases.toml:1: "));
+
   const auto repeated = [](const string& part, std::size_t times) {
     string all;
     for (std::size_t i = 0; i < times; ++i) all += part;
