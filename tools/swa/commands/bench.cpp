@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cli/memory.hpp"
 #include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
 #include "commands/case_memory.hpp"
@@ -12,6 +11,7 @@
 #include "commands/problem_record.hpp"
 #include "commands/timing.hpp"
 #include "error.hpp"
+#include "memory.hpp"
 #include "reference/parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
@@ -108,7 +108,7 @@ cli::Outcome run(const Options& options) {
   for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
   const terminal::StopOnInterrupt stop;
   const report::Table table = measure(options);
-  const double peak = cli::peak_bytes();
+  const double peak = peak_bytes();
   cli::Outcome outcome;
   outcome.report.schema = "swa.bench/1";
   outcome.report.summary = {{"peak_rss_bytes", peak}, {"interrupted", stop_requested()}};

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/memory.hpp"
+#include "memory.hpp"
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
 
@@ -13,8 +13,8 @@ double bytes_of(const Problem& problem, TileShape tile) {
 }
 
 void require_memory_of(const Problem& problem, TileShape tile, double further) {
-  cli::require_memory(bytes_of(problem, tile) + further,
-                      fmt::format("the problem '{}'", swa::options(problem)));
+  require_memory(bytes_of(problem, tile) + further,
+                 fmt::format("the problem '{}'", swa::options(problem)));
 }
 
 }  // namespace swa::commands

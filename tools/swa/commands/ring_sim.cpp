@@ -6,13 +6,13 @@
 #include <set>
 
 #include "cache/pages.hpp"
-#include "cli/memory.hpp"
 #include "cli/problem_options.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "figures/figures.hpp"
+#include "memory.hpp"
 #include "reference/parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
@@ -158,7 +158,7 @@ RingTrial run_with_progress(const RingTrialOptions& options) {
 
 cli::Outcome run(const Options& options) {
   if (options.figure) figures::require_readable_ring(options.trial.W, options.trial.steps);
-  cli::require_memory(
+  require_memory(
       ring_trial_bytes(options.trial),
       fmt::format("a ring of {} slots over {} tokens", options.trial.W, options.trial.steps));
   const terminal::StopOnInterrupt stop;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "cli/memory.hpp"
 #include "cli/problem_options.hpp"
 #include "cli/values.hpp"
 #include "commands/commands.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
+#include "memory.hpp"
 #include "verify/ring_trial.hpp"
 #include "verify/traps.hpp"
 
@@ -70,8 +70,8 @@ void require_room(const Setting& s) {
   p.n_q = p.n_k = s.n;
   p.head_dim = s.head_dim;
   p.dtype = Dtype::fp64;
-  cli::require_memory(3 * oracle_bytes(p) + tiled_bytes(p, s.tiled.tile),
-                      fmt::format("a sequence of {} tokens", s.n));
+  require_memory(3 * oracle_bytes(p) + tiled_bytes(p, s.tiled.tile),
+                 fmt::format("a sequence of {} tokens", s.n));
 }
 
 bool show_nan(const Setting& s, report::Report& report) {
@@ -215,7 +215,7 @@ bool show_rope_slot(const Setting& s, report::Report& report) {
     options.steps = s.n;
     options.head_dim = s.head_dim;
     options.seed = s.seed;
-    cli::require_memory(ring_trial_bytes(options), fmt::format("a ring of {} slots", options.W));
+    require_memory(ring_trial_bytes(options), fmt::format("a ring of {} slots", options.W));
     const RingTrial trial = run_ring_trial(options, {});
     // A ring of one slot holds one key, and one key alone has weight 1 however it is rotated.
     std::optional<Index> predicted;

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <optional>
 
-#include "cli/memory.hpp"
 #include "cli/values.hpp"
 #include "commands/case_groups.hpp"
 #include "commands/case_memory.hpp"
@@ -15,6 +14,7 @@
 #include "commands/verify_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
+#include "memory.hpp"
 #include "reference/parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
@@ -111,7 +111,7 @@ Results run_cases(const Options& options) {
                                     [](const Kernel& k) { return k.name.starts_with("cpu-"); });
   const auto bytes = [&](const Problem& p) { return bytes_of(p, options.tile); };
   const std::vector<CaseGroup> groups =
-      group_cases(options.cases, bytes, only_cpu ? cli::spare_bytes() : 0, thread_count());
+      group_cases(options.cases, bytes, only_cpu ? spare_bytes() : 0, thread_count());
 
   std::vector<std::optional<CaseResult>> slots(options.cases.size());
   terminal::Progress progress("verify", options.cases.size());

@@ -1,8 +1,9 @@
+// What the machine's memory still holds.
 #pragma once
 
 #include <string>
 
-namespace swa::cli {
+namespace swa {
 
 // What a process may still take here, in bytes, with a tenth left to others: nine tenths of the
 // least of the machine's available memory and what its control group leaves.
@@ -14,4 +15,4 @@ void require_memory(double bytes, const std::string& what);
 // The most memory that the process has had in use, in bytes.
 double peak_bytes();
 
-}  // namespace swa::cli
+}  // namespace swa

@@ -1,4 +1,4 @@
-#include "cli/memory.hpp"
+#include "memory.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 
 #include "error.hpp"
 
-namespace swa::cli {
+namespace swa {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -76,4 +76,4 @@ double peak_bytes() {
   return 1024 * static_cast<double>(used.ru_maxrss);
 }
 
-}  // namespace swa::cli
+}  // namespace swa
