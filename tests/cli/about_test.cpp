@@ -37,7 +37,8 @@ TEST_CASE("--version begins with the version and tells what was compiled in") {
                                  std::to_string(__GNUC_MINOR__) + "." +
                                  std::to_string(__GNUC_PATCHLEVEL__));
 #endif
-  for (const string key : {"compiler", "build_type", "cli11", "fmt", "eigen", "tomlplusplus"}) {
+  for (const string key :
+       {"compiler", "build_type", "cli11", "fmt", "eigen", "tomlplusplus", "nlohmann_json"}) {
     CAPTURE(key);
     CHECK(contains(output("--version"), " " + facts[key].get<string>() + "\n"));
   }
@@ -50,7 +51,8 @@ TEST_CASE("--version names the versions of the packages that it was built with")
   const std::map<string, string> packages{{"cli11", "libcli11-dev"},
                                           {"fmt", "libfmt-dev"},
                                           {"eigen", "libeigen3-dev"},
-                                          {"tomlplusplus", "libtomlplusplus-dev"}};
+                                          {"tomlplusplus", "libtomlplusplus-dev"},
+                                          {"nlohmann_json", "nlohmann-json3-dev"}};
   // All are asked for before the first check: CTest counts what says that it was skipped as
   // skipped, and a check that had failed before would be lost.
   std::map<string, string> versions;

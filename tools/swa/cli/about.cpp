@@ -7,6 +7,7 @@
 #include "kernels/forward.hpp"
 #include "model/libraries.hpp"
 #include "reference/libraries.hpp"
+#include "tensor/libraries.hpp"
 
 namespace swa::cli {
 namespace {
@@ -22,9 +23,13 @@ report::Report version_report() {
     std::string key, title, value;
   };
   const std::vector<Fact> facts{
-      {"compiler", "compiler", SWA_COMPILER}, {"build_type", "build type", SWA_BUILD_TYPE},
-      {"cli11", "CLI11", CLI11_VERSION},      {"fmt", "fmt", fmt_version()},
-      {"eigen", "Eigen", eigen_version()},    {"tomlplusplus", "toml++", toml_version()},
+      {"compiler", "compiler", SWA_COMPILER},
+      {"build_type", "build type", SWA_BUILD_TYPE},
+      {"cli11", "CLI11", CLI11_VERSION},
+      {"fmt", "fmt", fmt_version()},
+      {"eigen", "Eigen", eigen_version()},
+      {"tomlplusplus", "toml++", toml_version()},
+      {"nlohmann_json", "nlohmann", json_version()},
   };
   report::Lines lines{{"swa " SWA_VERSION}};
   report::Record record;

@@ -6,11 +6,11 @@
 #include <cctype>
 #include <filesystem>
 
-#include "cli/memory.hpp"
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
+#include "memory.hpp"
 #include "verify/plugin.hpp"
 
 namespace swa::commands {
@@ -70,7 +70,7 @@ std::vector<std::size_t> choose_names(const cli::Option& option,
 std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout) {
   PluginOptions options;
   options.timeout = timeout;
-  options.memory = cli::spare_bytes();
+  options.memory = spare_bytes();
   std::vector<std::string> paths;
   for (const std::string& item : cli::split(option.name, option.text)) {
     if (!item.starts_with(kPlugin)) continue;
