@@ -165,7 +165,7 @@ class Host {
 void end_with(pid_t parent) {
   std::thread([parent] {
     while (getppid() == parent) std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    kill(0, SIGKILL);
+    kill(-getpid(), SIGKILL);
   }).detach();
 }
 
@@ -196,7 +196,7 @@ bool is_plugin_host(int argc, char** argv) {
 }
 
 int run_plugin_host(int argc, char** argv) {
-  if (argc == 6) {
+  if (argc == 6 && getpgrp() == getpid()) {  // whose group it is ends with it
     Host host(number_of(argv[2]), number_of(argv[3]));
     if (host.usable()) {
       prepare(number_of(argv[4]));

@@ -50,6 +50,9 @@ Descriptor::~Descriptor() {
 void Descriptor::reset(int number) {
   if (number_ >= 0) close(number_);
   number_ = number;
+  if (number < 0 || number > STDERR_FILENO) return;
+  number_ = fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  close(number);
 }
 
 SharedMemory::SharedMemory() : file_(memfd_create("swa plug-in", MFD_CLOEXEC)) {

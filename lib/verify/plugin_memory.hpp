@@ -10,9 +10,11 @@
 
 namespace swa {
 
+// Closes a file descriptor at its end. It holds another number than it was given where that was one
+// of stdin, stdout and stderr, which were closed then: what is printed would go into it.
 class Descriptor {
  public:
-  explicit Descriptor(int number = -1) : number_(number) {}
+  explicit Descriptor(int number = -1) { reset(number); }
   ~Descriptor();
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -20,7 +22,7 @@ class Descriptor {
   void reset(int number);  // closes what it held
 
  private:
-  int number_;
+  int number_ = -1;
 };
 
 // Memory that this process and the plug-in's share; the first page is a FirstPage.

@@ -142,8 +142,8 @@ void PluginProcess::start(const std::string& library) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     throw CannotRun("no process can be started for a plug-in", "close some files");
   }
-  control_.reset(ends[0]);
   const Descriptor theirs(ends[1]);
+  control_.reset(ends[0]);
   const SpawnSetup setup(theirs.number(), shared_.descriptor());
   std::array<std::string, 6> words{"swa",
                                    kPluginHost,

@@ -213,7 +213,9 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   const auto cases = std::make_shared<CaseOptions>(*command);
   const cli::Option& fail_fast =
       command->add_flag("--fail-fast", "stop at the first case that does not pass");
-  const cli::Option& kernel = command->add("kernel", "*");
+  const cli::Option& kernel =
+      command->add("kernel", "*",
+                   "kernels by name, where * and ? are wildcards, or plugin:PATH for one of yours");
   const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
   const cli::Option& timeout = command->add_other("--timeout", fmt::format("{}", kPluginTimeout),
