@@ -52,7 +52,7 @@ std::vector<Index> all_rows(const Problem& p) {
   return rows;
 }
 
-// Runs of keys for which `wanted` holds.
+// Keys for which `wanted` holds.
 std::vector<Index> keys_where(const std::vector<bool>& seen, bool wanted) {
   std::vector<Index> keys;
   for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -80,10 +80,11 @@ class Prober {
     hits_.resize(found_.size());
   }
 
-  Probe run() {
+  Probe run(bool every_key) {
     const std::vector<bool> seen = keys_to_see(p_, rows_);
     std::vector<Index> fine = keys_where(seen, true);
-    for (const Index key : suspects(keys_where(seen, false))) fine.push_back(key);
+    const std::vector<Index> others = keys_where(seen, false);
+    for (const Index key : every_key ? others : suspects(others)) fine.push_back(key);
     std::sort(fine.begin(), fine.end());
     const auto width = static_cast<std::size_t>(p_.value_dim());
     // One launch at least: it shows rows that are NaN or never written.
@@ -276,7 +277,8 @@ std::vector<Index> sampled_rows(const Problem& p, Index count) {
   return {chosen.begin(), chosen.end()};
 }
 
-Probe probe(const Kernel& kernel, const Problem& problem, const std::vector<Index>& rows) {
+Probe probe(const Kernel& kernel, const Problem& problem, const std::vector<Index>& rows,
+            bool every_key) {
   const double most = largest_probe(problem.dtype);
   const Index keys = problem.key_shape(1).tokens;
   if (static_cast<double>(keys) > most) {
@@ -285,7 +287,7 @@ Probe probe(const Kernel& kernel, const Problem& problem, const std::vector<Inde
                                  keys, name(problem.dtype), most),
                      "probe a shorter sequence, or another dtype");
   }
-  Probe result = Prober(kernel, problem, rows.empty() ? all_rows(problem) : rows).run();
+  Probe result = Prober(kernel, problem, rows.empty() ? all_rows(problem) : rows).run(every_key);
   result.all_rows = rows.empty();
   return result;
 }

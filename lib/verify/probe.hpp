@@ -53,7 +53,9 @@ std::vector<Index> sampled_rows(const Problem& problem, Index count);
 
 // Probes the given rows of all heads and batch entries; all rows where the list is empty. Throws
 // UsageError where the problem has more keys than its dtype can tell apart, and what the kernel
-// throws.
-Probe probe(const Kernel& kernel, const Problem& problem, const std::vector<Index>& rows = {});
+// throws. Where `every_key`, keys that no row should see are told apart from the start, so that the
+// inputs of the launches do not depend on what the kernel returns.
+Probe probe(const Kernel& kernel, const Problem& problem, const std::vector<Index>& rows = {},
+            bool every_key = false);
 
 }  // namespace swa
