@@ -21,7 +21,7 @@ std::string quoted(std::string_view text) {
 
 bool is_text(const Value& value) {
   return std::holds_alternative<std::string>(value) || std::holds_alternative<Numbers>(value) ||
-         std::holds_alternative<Words>(value);
+         std::holds_alternative<Words>(value) || std::holds_alternative<Objects>(value);
 }
 
 std::string cell(const Value& value) {
@@ -43,6 +43,9 @@ std::string plain(const Value& value) {
                         [](std::int64_t n) { return fmt::format("{}", n); },
                         [](double x) { return exact(x); },
                         [](const std::string& word) { return word; },
+                        [](const Objects& list) {
+                          return fmt::format("{}", fmt::join(first_members(list), " "));
+                        },
                         [](const auto& list) { return fmt::format("{}", fmt::join(list, " ")); },
                     },
                     value);

@@ -96,6 +96,15 @@ void append_list(std::string& out, const List& list, auto append_item) {
   items.end();
 }
 
+void append_object(std::string& out, const Objects::value_type& object) {
+  Members members(out, '{', '}');
+  for (const auto& [key, word] : object) {
+    members.key(key);
+    append_string(out, word);
+  }
+  members.end();
+}
+
 void append_value(std::string& out, const Value& value) {
   std::visit(Overloaded{
                  [&](std::monostate) { out += "null"; },
@@ -105,6 +114,7 @@ void append_value(std::string& out, const Value& value) {
                  [&](const std::string& word) { append_string(out, word); },
                  [&](const Numbers& list) { append_list(out, list, append_integer); },
                  [&](const Words& list) { append_list(out, list, append_string); },
+                 [&](const Objects& list) { append_list(out, list, append_object); },
              },
              value);
 }

@@ -49,6 +49,9 @@ std::string shown(const Value& value, const Column& column) {
             return fmt::format("[{}]{}", fmt::join(list, ", "), column.suffix);
           },
           [](const Words& list) { return fmt::format("{}", fmt::join(list, ", ")); },
+          [](const Objects& list) {
+            return fmt::format("{}", fmt::join(first_members(list), ", "));
+          },
       },
       value);
 }
@@ -75,6 +78,12 @@ constexpr std::array kFormats = {
 };
 
 }  // namespace
+
+Words first_members(const Objects& list) {
+  Words words;
+  for (const auto& object : list) words.push_back(object.empty() ? "" : object.front().second);
+  return words;
+}
 
 std::vector<const Table*> tables(const Report& report) {
   std::vector<const Table*> found;

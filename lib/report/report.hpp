@@ -16,11 +16,13 @@ namespace swa::report {
 // A list of whole numbers or of words, for cells that hold several values.
 using Numbers = std::vector<std::int64_t>;
 using Words = std::vector<std::string>;
+// A list of objects whose members are words, in order. People and csv see the first member of each.
+using Objects = std::vector<std::vector<std::pair<std::string, std::string>>>;
 // monostate prints as null, and as "-" for people. NaN and infinities are null in JSON, and nan,
 // inf and -inf elsewhere. An int64 beyond 2^53 in magnitude is a decimal string in JSON, so that no
 // reader that keeps numbers as doubles loses digits. Strings are UTF-8; in JSON each malformed byte
 // becomes U+FFFD.
-using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, Words>;
+using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, Words, Objects>;
 
 inline Value or_null(const std::optional<std::int64_t>& value) {
   return value ? Value(*value) : Value();

@@ -28,6 +28,9 @@ Overloaded(Ts...) -> Overloaded<Ts...>;
 
 std::vector<const Table*> tables(const Report& report);
 
+// What people and csv see of objects.
+Words first_members(const Objects& list);
+
 // A value as a cell of CSV before it is quoted: numbers in full, lists joined by blanks, null
 // empty.
 std::string plain(const Value& value);

@@ -89,14 +89,17 @@ void look_for_faults(const Kernel& kernel, const Problem& p, const Inputs& input
   try_tile(first, [](const auto& e) { return diagnose_pairs(e, kMostPairs); });
 }
 
-// What the numbers say, and the poison and the probe after them.
-bool is_right(const Verdict& v, const Kernel& kernel, const Problem& p) {
-  // Rows of two chunks share a query tile, so the poison of one may reach the other's.
-  const Index across = p.window.kind == Window::Kind::chunked ? p.window.width : 0;
-  std::optional<Index> granule = kernel.granule;
-  if (granule) *granule += across;
+// The kernel's own granule is that of a window. Rows of two chunks may share a query tile, where
+// the poison of one reaches the other's.
+std::optional<Index> granule_for(const Kernel& kernel, const Problem& p) {
+  if (!kernel.granule) return std::nullopt;
+  return *kernel.granule + (p.window.kind == Window::Kind::chunked ? p.window.width : 0);
+}
+
+// What the numbers say, the probe and the poison.
+bool is_right(const Verdict& v) {
   return v.output.pass() && v.lse.pass() && (!v.mask || v.mask->exact()) &&
-         (!v.poison || v.poison->pass(granule));
+         (!v.poison || v.poison->pass(v.granule));
 }
 
 }  // namespace
@@ -121,6 +124,7 @@ Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs
               const Oracle& oracle, const Checks& checks) {
   Verdict verdict;
   verdict.kernel = kernel.name;
+  verdict.granule = granule_for(kernel, problem);
   Attention got = poisoned_outputs(problem);
   try {
     verdict.reason = kernel.unsupported(problem).value_or(beyond_fp32(problem, oracle));
@@ -144,7 +148,7 @@ Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs
     verdict.reason = error.what();
     return verdict;
   }
-  verdict.status = is_right(verdict, kernel, problem) ? Status::pass : Status::fail;
+  verdict.status = is_right(verdict) ? Status::pass : Status::fail;
   if (verdict.status == Status::pass && 2 * verdict.output.vacuous > verdict.output.elements) {
     verdict.status = Status::mistrusted;
     verdict.reason = fmt::format(

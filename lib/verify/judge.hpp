@@ -43,6 +43,7 @@ struct Verdict {
   std::optional<Probe> probed;
   std::optional<MaskComparison> mask;  // with `probed`
   std::optional<PoisonTest> poison;
+  std::optional<Index> granule;       // declared by the kernel, for this mask
   std::vector<std::string> left_out;  // "the probe: ...", checks that were too large
   std::vector<Diagnosis> diagnoses;   // best first; of a kernel that does not pass
   bool diagnosed = false;             // whether explanations were looked for

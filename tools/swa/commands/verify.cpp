@@ -11,6 +11,7 @@
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
 #include "commands/verify_cases.hpp"
+#include "commands/verify_checks.hpp"
 #include "commands/verify_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
@@ -30,6 +31,8 @@ struct Options {
   std::vector<Kernel> kernels;
   TileShape tile;
   bool fail_fast = false;
+  Checks checks;
+  std::string check_words;          // that the repro line repeats
   double timeout = kPluginTimeout;  // seconds
 };
 
@@ -38,7 +41,7 @@ std::string repro_line(const Options& options, const Problem& problem, const std
   const TileShape usual;
   if (options.tile.BM != usual.BM) line += fmt::format(" --BM {}", options.tile.BM);
   if (options.tile.BN != usual.BN) line += fmt::format(" --BN {}", options.tile.BN);
-  line += " --kernel " + kernel_word(kernel);
+  line += options.check_words + " --kernel " + kernel_word(kernel);
   if (is_plugin(kernel) && options.timeout != kPluginTimeout) {
     line += fmt::format(" --timeout {}", options.timeout);
   }
@@ -71,6 +74,7 @@ report::Lines preamble(const Options& options) {
 // What became of one case: a record for each kernel, and the lines that name failures.
 struct CaseResult {
   std::vector<report::Record> records;
+  std::vector<std::string> facts;  // of probe and poison
   std::vector<std::string> failures;
   Index passed = 0, failed = 0, unsupported = 0;
 };
@@ -80,10 +84,12 @@ CaseResult run_case(const Options& options, const Case& c, const ProblemColumns&
   const Inputs inputs = make_inputs(c.problem);
   const Oracle expected = oracle(c.problem, inputs);
   for (const Kernel& kernel : options.kernels) {
-    const Verdict verdict = judge(kernel, c.problem, inputs, expected);
+    const Verdict verdict = judge(kernel, c.problem, inputs, expected, options.checks);
     const std::string repro = repro_line(options, c.problem, kernel.name);
     result.records.push_back(record_of(c, verdict, columns, expected,
                                        Tolerance(c.problem, kernel.sums).formula(), repro));
+    const std::vector<std::string> said = facts(c.problem, verdict);
+    result.facts.insert(result.facts.end(), said.begin(), said.end());
     result.passed += verdict.status == Status::pass;
     result.unsupported += verdict.status == Status::unsupported;
     if (!verdict.is_no()) continue;
@@ -91,6 +97,9 @@ CaseResult run_case(const Options& options, const Case& c, const ProblemColumns&
     result.failures.push_back("  " + repro);
     if (!verdict.reason.empty()) {
       result.failures.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
+    }
+    for (const std::string& line : findings(c.problem, verdict)) {
+      result.failures.push_back("    " + line);
     }
   }
   return result;
@@ -167,6 +176,9 @@ cli::Outcome run(const Options& options) {
       {"gpu", gpu_absence().empty() ? report::Value("run") : report::Value(gpu_absence())}};
   outcome.report.blocks = {preamble(options)};
   if (!table.rows.empty()) outcome.report.blocks.push_back(table);
+  if (options.cases.size() * options.kernels.size() == 1 && !results.cases.empty()) {
+    outcome.report.blocks.push_back(report::Lines{results.cases.front().facts});
+  }
   failures.lines.insert(
       failures.lines.begin(),
       failed == 0 ? fmt::format("{} of {} passed", passed, table.rows.size())
@@ -216,6 +228,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   const cli::Option& kernel =
       command->add("kernel", "*",
                    "kernels by name, where * and ? are wildcards, or plugin:PATH for one of yours");
+  const auto checks = std::make_shared<CheckOptions>(*command);
   const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
   const cli::Option& timeout = command->add_other("--timeout", fmt::format("{}", kPluginTimeout),
@@ -233,6 +246,8 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
     options.fail_fast = fail_fast.given();
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
     options.timeout = parse_timeout(timeout);
+    options.checks = checks->read();
+    options.check_words = checks->repeated();
     options.kernels =
         choose(kernel, all_kernels(options.tile, plugin_kernels(kernel, options.timeout)),
                gpu_absence(), "the CPU check still runs: --kernel cpu-tiled");

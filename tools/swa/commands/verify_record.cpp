@@ -1,6 +1,10 @@
 #include "commands/verify_record.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
+#include <cmath>
 
 namespace swa::commands {
 namespace {
@@ -9,7 +13,131 @@ report::Value position(const std::array<Index, 4>& index) {
   return report::Numbers(index.begin(), index.end());
 }
 
+report::Value mask_word(const Verdict& v) {
+  if (!v.mask) return {};
+  return std::string(v.mask->exact() ? "exact" : "wrong");
+}
+
+report::Value of_mask(const Verdict& v, Index MaskComparison::*member) {
+  return v.mask ? report::Value((*v.mask).*member) : report::Value();
+}
+
+report::Words wrong_pairs(const Problem& p, const MaskComparison& mask) {
+  report::Words words;
+  for (const WrongPair& pair : mask.first) words.push_back(describe(pair, p));
+  return words;
+}
+
+report::Value poison_word(const Verdict& v) {
+  if (!v.poison) return {};
+  if (!v.poison->deterministic) return std::string("not repeatable");
+  return std::string(v.poison->pass(v.granule) ? "clean" : "reached");
+}
+
+report::Objects diagnosis_objects(const Problem& p, const Verdict& v) {
+  report::Objects objects;
+  for (const Diagnosis& d : v.diagnoses) {
+    objects.push_back({{"fault", d.name()},
+                       {"confidence", d.confidence()},
+                       {"evidence", evidence(d, v)},
+                       {"remedy", d.remedy(p)}});
+  }
+  return objects;
+}
+
 }  // namespace
+
+std::string evidence(const Diagnosis& d, const Verdict& v) {
+  std::string text;
+  if (v.probed) {
+    text = fmt::format("{} of the probe is as this fault predicts, and ",
+                       v.probed->all_rows ? "every row" : "every sampled row");
+  }
+  text +=
+      fmt::format("no element is further from its prediction than {:.2g} of the bound", d.distance);
+  if (!std::isinf(d.next_distance)) {
+    text += fmt::format("; the next explanation is {:.2g} bounds away", d.next_distance);
+  }
+  return text;
+}
+
+std::vector<std::string> findings(const Problem& p, const Verdict& v) {
+  std::vector<std::string> lines;
+  if (v.mask && !v.mask->exact()) {
+    const MaskComparison& m = *v.mask;
+    std::vector<std::string> parts;
+    const auto add = [&](Index count, const char* one, const char* many) {
+      if (count > 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
+    };
+    add(m.extra, "key too many", "keys too many");
+    add(m.missing, "key missing", "keys missing");
+    add(m.repeated, "key counted more than once", "keys counted more than once");
+    add(m.nan_rows, "row is NaN", "rows are NaN");
+    add(m.unwritten_rows, "row never written", "rows never written");
+    add(m.rows_from_k, "row read from k", "rows read from k");
+    add(m.rows_with_other_weights, "row with other weights than 1 / n",
+        "rows with other weights than 1 / n");
+    add(m.wrong_heads, "head that reads another", "heads that read others");
+    lines.push_back(fmt::format("mask: {} ({} pairs in {} rows should be seen)",
+                                fmt::join(parts, ", "), m.pairs, m.rows));
+    for (const WrongPair& pair : m.first) lines.push_back("  " + describe(pair, p));
+  }
+  if (v.poison && !v.poison->pass(v.granule)) {
+    const PoisonTest& test = *v.poison;
+    if (!test.dead.clean()) {
+      lines.push_back(fmt::format("poison: {} in keys that no row sees changes the output",
+                                  fmt::join(test.dead.changed_by, ", ")));
+    }
+    if (!test.isolation.finite_clean) {
+      lines.emplace_back("poison: a key of 1e4 changes rows that do not see it");
+    }
+    if (v.granule && test.isolation.granule > *v.granule) {
+      lines.push_back(fmt::format("poison: NaN reaches rows {} keys away, declared are {}",
+                                  test.isolation.granule, *v.granule));
+    }
+  }
+  for (const Diagnosis& d : v.diagnoses) {
+    lines.push_back(fmt::format("diagnosis: {} ({}): {}", d.name(), d.confidence(), d.meaning()));
+    for (const FaultSet& other : d.equivalent) {
+      lines.push_back("  the same here: " + Diagnosis{other, {}, 0, 0}.name());
+    }
+    lines.push_back("  cause: " + d.cause());
+    lines.push_back("  remedy: " + d.remedy(p));
+    lines.push_back("  evidence: " + evidence(d, v));
+  }
+  if (v.diagnosed && v.diagnoses.empty()) {
+    lines.emplace_back("diagnosis: no known fault, and no pair that was tried, explains this");
+  }
+  return lines;
+}
+
+std::vector<std::string> facts(const Problem& p, const Verdict& v) {
+  std::vector<std::string> lines;
+  if (v.probed) {
+    lines.push_back(
+        fmt::format("probe: {} launches, {}: the mask is {}", v.probed->launches,
+                    v.probed->all_rows ? "every row" : fmt::format("{} sampled rows", v.mask->rows),
+                    v.mask->exact() ? "exact" : "wrong"));
+    for (const std::string& line : describe_mask(p, *v.probed)) lines.push_back("  " + line);
+  }
+  if (v.poison && v.poison->deterministic) {
+    const PoisonTest& test = *v.poison;
+    lines.push_back(test.dead.keys == 0
+                        ? "poison: every key is seen by some row"
+                        : fmt::format("poison: {} dead keys {}", test.dead.keys,
+                                      test.dead.clean() ? "change no bit" : "change the output"));
+    lines.push_back(
+        fmt::format("  rows {} from a key that they do not see{}",
+                    test.isolation.granule == 0
+                        ? "keep their bits, whatever comes"
+                        : fmt::format("are isolated beyond {} keys", test.isolation.granule),
+                    v.granule ? fmt::format(" (declared: {})", *v.granule) : ""));
+  } else if (v.poison) {
+    lines.emplace_back("poison: two runs on the same inputs differ, so nothing can be said");
+  }
+  for (const std::string& what : v.left_out) lines.push_back("left out: " + what);
+  return lines;
+}
 
 Count blind_rows(const Problem& p) {
   Count rows = 0;
@@ -54,6 +182,28 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .hide("lse_max_err", has_lse ? Value(v.lse.error) : Value())
       .hide("lse_bound", has_lse ? Value(v.lse.bound) : Value())
       .add({"lse_mismatches", "lse mismatches"}, has_lse ? Value(v.lse.mismatches) : Value())
+      .add({"probe", "mask"}, mask_word(v))
+      .hide("probe_rows", v.mask ? Value(v.mask->rows) : Value())
+      .hide("probe_sampled", v.probed ? Value(!v.probed->all_rows) : Value())
+      .hide("probe_launches", v.probed ? Value(v.probed->launches) : Value())
+      .hide("recovered", v.probed ? Value(describe_mask(c.problem, *v.probed)) : Value())
+      .hide("extra_keys", of_mask(v, &MaskComparison::extra))
+      .hide("missing_keys", of_mask(v, &MaskComparison::missing))
+      .hide("repeated_keys", of_mask(v, &MaskComparison::repeated))
+      .hide("first_wrong", v.mask ? Value(wrong_pairs(c.problem, *v.mask)) : Value())
+      .hide("nan_rows", of_mask(v, &MaskComparison::nan_rows))
+      .hide("unwritten_rows", of_mask(v, &MaskComparison::unwritten_rows))
+      .hide("rows_from_k", of_mask(v, &MaskComparison::rows_from_k))
+      .hide("rows_with_other_weights", of_mask(v, &MaskComparison::rows_with_other_weights))
+      .hide("wrong_heads", of_mask(v, &MaskComparison::wrong_heads))
+      .add({"poison", "poison"}, poison_word(v))
+      .hide("dead_keys", v.poison ? Value(v.poison->dead.keys) : Value())
+      .hide("dead_keys_changed_by", v.poison ? Value(v.poison->dead.changed_by) : Value())
+      .hide("isolated_against_1e4", v.poison ? Value(v.poison->isolation.finite_clean) : Value())
+      .hide("isolation_granule", v.poison ? Value(v.poison->isolation.granule) : Value())
+      .hide("granule_declared", report::or_null(v.granule))
+      .hide("left_out", v.left_out)
+      .hide("diagnosis", v.diagnosed ? Value(diagnosis_objects(c.problem, v)) : Value())
       .hide("rows_without_keys", count_cell(blind_rows(c.problem)))
       .hide("tolerance", formula)
       .hide("reason", v.reason.empty() ? Value() : Value(v.reason))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "commands/problem_record.hpp"
 #include "mask/count.hpp"
@@ -19,5 +20,12 @@ Count blind_rows(const Problem& problem);
 report::Record record_of(const Case& one, const Verdict& verdict, const ProblemColumns& columns,
                          const Oracle& oracle, const std::string& formula,
                          const std::string& repro);
+
+// Why a diagnosis is believed, in a clause or two.
+std::string evidence(const Diagnosis& diagnosis, const Verdict& verdict);
+// What went wrong, and the diagnosis: lines under the command that runs the case again.
+std::vector<std::string> findings(const Problem& problem, const Verdict& verdict);
+// What probe and poison tests showed, and what was left out: lines for a single case.
+std::vector<std::string> facts(const Problem& problem, const Verdict& verdict);
 
 }  // namespace swa::commands

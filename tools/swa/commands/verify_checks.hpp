@@ -1,0 +1,25 @@
+// The options of verify that say what is done besides the comparison.
+#pragma once
+
+#include <string>
+
+#include "cli/command.hpp"
+#include "verify/judge.hpp"
+
+namespace swa::commands {
+
+// --probe, --poison, what turns them off, and --rows.
+class CheckOptions {
+ public:
+  explicit CheckOptions(cli::Command& command);
+
+  // Throws where two of them contradict each other.
+  Checks read() const;
+  // Those that were given, each with a blank before it, for the command that runs a case again.
+  std::string repeated() const;
+
+ private:
+  const cli::Option &probe_, &no_probe_, &rows_, &poison_, &no_poison_;
+};
+
+}  // namespace swa::commands
