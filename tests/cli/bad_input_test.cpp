@@ -202,6 +202,7 @@ TEST_CASE("every option of verify refuses what it cannot take") {
                            {"--kernel", Kind::word, "--nq 8", "cpu-tiled"},
                            {"--BM", Kind::count, "--nq 8"},
                            {"--BN", Kind::count, "--nq 8"},
+                           {"--timeout", Kind::positive, "--nq 8"},
                            {"--format", Kind::word, "--nq 8", "json"},
                            {"--export", Kind::word, "--nq 8", "x.json"}});
 }

@@ -99,7 +99,7 @@ vector<Asked> options_with_values() {
 
 bool is_real(const Asked& asked) {
   return asked.option == "--scale" || asked.option == "--softcap" ||
-         asked.option == "--max-seconds";
+         asked.option == "--max-seconds" || asked.option == "--timeout";
 }
 
 string line_of(const Asked& asked, const string& value) {
