@@ -355,9 +355,10 @@ Said said(const Convention& c, const Mask& mask) {
 }
 
 Phrase phrase(const Convention& c, const Mask& mask) {
-  const auto [numbers, reason] = said(c, mask);
-  Phrase result{std::string(c.word), std::string(c.system), {}, {}, std::string(reason)};
-  if (!reason.empty()) return result;
+  const Said words = said(c, mask);
+  const Numbers& numbers = words.numbers;  // clang 14 captures no structured binding
+  Phrase result{std::string(c.word), std::string(c.system), {}, {}, std::string(words.reason)};
+  if (!words.reason.empty()) return result;
   const bool causal = mask.window.reach_right() == Side::of(0);
   const auto spelled = [&](std::size_t i) {
     if (i >= numbers.size()) return std::string();

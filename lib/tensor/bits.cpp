@@ -15,7 +15,6 @@ static_assert(std::endian::native == std::endian::little, "elements of files are
 
 struct Fp64 {
   using Bits = std::uint64_t;
-  static constexpr Dtype kDtype = Dtype::fp64;
   static double number(Bits bits) { return std::bit_cast<double>(bits); }
   static Bits bits(double x) { return std::bit_cast<Bits>(x); }
 };
@@ -29,10 +28,9 @@ constexpr double power_of_two(int exponent) {
 }
 
 // A sign, an exponent and a fraction, with subnormal numbers where the exponent is 0.
-template <Dtype dtype, class Word, int kExponentBits, int kFractionBits, bool kHasInfinity>
+template <class Word, int kExponentBits, int kFractionBits, bool kHasInfinity>
 struct Narrow {
   using Bits = Word;
-  static constexpr Dtype kDtype = dtype;
   static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
   static constexpr std::uint64_t kSign = std::uint64_t{1} << (kExponentBits + kFractionBits);
   static constexpr std::uint64_t kSmallestNormal = std::uint64_t{1} << kFractionBits;
@@ -75,11 +73,11 @@ struct Narrow {
   }
 };
 
-using Fp32 = Narrow<Dtype::fp32, std::uint32_t, 8, 23, true>;
-using Bf16 = Narrow<Dtype::bf16, std::uint16_t, 8, 7, true>;
-using Fp16 = Narrow<Dtype::fp16, std::uint16_t, 5, 10, true>;
-using Fp8E4m3 = Narrow<Dtype::fp8_e4m3, std::uint8_t, 4, 3, false>;
-using Fp8E5m2 = Narrow<Dtype::fp8_e5m2, std::uint8_t, 5, 2, true>;
+using Fp32 = Narrow<std::uint32_t, 8, 23, true>;
+using Bf16 = Narrow<std::uint16_t, 8, 7, true>;
+using Fp16 = Narrow<std::uint16_t, 5, 10, true>;
+using Fp8E4m3 = Narrow<std::uint8_t, 4, 3, false>;
+using Fp8E5m2 = Narrow<std::uint8_t, 5, 2, true>;
 
 // Calls action with a value of the type that describes the dtype.
 template <class Action>

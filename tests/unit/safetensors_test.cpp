@@ -239,6 +239,13 @@ TEST_CASE("entries of another form are refused with their name") {
   }
   CHECK(said_of("{\"" + string(1000, 'n') + "\":3}") ==
         "x: tensor '" + string(60, 'n') + "...' is no object");
+  // A zero byte would end the sentence.
+  CHECK(said_of("{\"a\\u0000\\u001b[1m\":3}") == "x: tensor 'a??[1m' is no object");
+  // What one entry has, the next may still lack.
+  const string first = "{" + entry("a", "F16", "", "0,2") + ",\"b\":";
+  CHECK(said_of(first + "{\"shape\":[],\"data_offsets\":[2,4]}}", 4)
+            .starts_with("x: tensor 'b' lacks"));
+  CHECK(said_of(first + "{\"dtype\":\"I16\"}}", 4).starts_with("x: tensor 'b' is of dtype 'I16'"));
 }
 
 TEST_CASE("metadata map words to words") {
