@@ -83,6 +83,24 @@ std::vector<ExportFile> Command::exports() const {
   return parse_exports(export_->name, export_->text, has_figure_);
 }
 
+std::vector<const Option*> Command::options() const {
+  std::vector<const Option*> all;
+  for (const std::unique_ptr<Option>& option : options_) all.push_back(option.get());
+  return all;
+}
+
+void Command::refuse_beside(const Option& mode, const std::string& why,
+                            const std::vector<const Option*>& allowed) const {
+  for (const std::unique_ptr<Option>& option : options_) {
+    const Option* const other = option.get();
+    const bool may = other == &mode || other == format_ || other == export_ ||
+                     std::find(allowed.begin(), allowed.end(), other) != allowed.end();
+    if (may || !other->given()) continue;
+    throw UsageError(fmt::format("{} {}, so {} has no say", mode.name, why, other->name),
+                     fmt::format("leave {} out, or {}", mode.name, other->name));
+  }
+}
+
 bool Command::wants_figure() const {
   const std::vector<ExportFile> files = exports();
   return std::any_of(files.begin(), files.end(),

@@ -59,6 +59,13 @@ class Command {
   // Says how the records' verdicts read, which makes --format junit available.
   void judge(report::Verdicts verdicts);
 
+  // Those that were added until now.
+  std::vector<const Option*> options() const;
+  // Throws UsageError where another option than these was given beside `mode`, --format and
+  // --export aside: "--list runs nothing, so --kernel has no say".
+  void refuse_beside(const Option& mode, const std::string& why,
+                     const std::vector<const Option*>& allowed) const;
+
   // Called once the options were read.
   void on_run(std::function<Outcome()> run) { run_ = std::move(run); }
 

@@ -12,6 +12,7 @@
 #include "commands/commands.hpp"
 #include "commands/verify_cases.hpp"
 #include "commands/verify_checks.hpp"
+#include "commands/verify_faults.hpp"
 #include "commands/verify_record.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
@@ -32,6 +33,7 @@ struct Options {
   TileShape tile;
   bool fail_fast = false;
   Checks checks;
+  bool figure = false;              // of the recovered mask; one case and one kernel then
   std::string check_words;          // that the repro line repeats
   double timeout = kPluginTimeout;  // seconds
 };
@@ -75,6 +77,7 @@ report::Lines preamble(const Options& options) {
 struct CaseResult {
   std::vector<report::Record> records;
   std::vector<std::string> facts;  // of probe and poison
+  std::string figure;
   std::vector<std::string> failures;
   Index passed = 0, failed = 0, unsupported = 0;
 };
@@ -90,6 +93,7 @@ CaseResult run_case(const Options& options, const Case& c, const ProblemColumns&
                                        Tolerance(c.problem, kernel.sums).formula(), repro));
     const std::vector<std::string> said = facts(c.problem, verdict);
     result.facts.insert(result.facts.end(), said.begin(), said.end());
+    if (options.figure) result.figure = figure_of(c.problem, verdict);
     result.passed += verdict.status == Status::pass;
     result.unsupported += verdict.status == Status::unsupported;
     if (!verdict.is_no()) continue;
@@ -178,6 +182,7 @@ cli::Outcome run(const Options& options) {
   if (!table.rows.empty()) outcome.report.blocks.push_back(table);
   if (options.cases.size() * options.kernels.size() == 1 && !results.cases.empty()) {
     outcome.report.blocks.push_back(report::Lines{results.cases.front().facts});
+    outcome.figure = results.cases.front().figure;
   }
   failures.lines.insert(
       failures.lines.begin(),
@@ -223,6 +228,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
       "swa verify --W 100 --nq 96 --nk 600");
   command->judge({"status", {"case", "repro"}, "reason", {"pass"}, {"unsupported"}, {"error"}});
   const auto cases = std::make_shared<CaseOptions>(*command);
+  const std::vector<const cli::Option*> say_which = command->options();
   const cli::Option& fail_fast =
       command->add_flag("--fail-fast", "stop at the first case that does not pass");
   const cli::Option& kernel =
@@ -233,27 +239,47 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
   const cli::Option& timeout = command->add_other("--timeout", fmt::format("{}", kPluginTimeout),
                                                   "seconds that one call of a plug-in may take");
-  command->on_run([=, &fail_fast, &kernel, &BM, &BN, &timeout] {
-    if (cases->list()) {
-      for (const cli::Option* option : {&kernel, &BM, &BN, &fail_fast, &timeout}) {
-        if (!option->given()) continue;
-        throw UsageError(fmt::format("--list runs nothing, so {} has no say", option->name),
-                         fmt::format("leave --list out, or {}", option->name));
-      }
-      return list_cases(cases->read());
-    }
-    Options options;
-    options.fail_fast = fail_fast.given();
-    options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
-    options.timeout = parse_timeout(timeout);
-    options.checks = checks->read();
-    options.check_words = checks->repeated();
-    options.kernels =
-        choose(kernel, all_kernels(options.tile, plugin_kernels(kernel, options.timeout)),
-               gpu_absence(), "the CPU check still runs: --kernel cpu-tiled");
-    options.cases = cases->read();
-    return run(options);
-  });
+  const cli::Option& matrix =
+      command->add_flag("--kill-matrix", "plant every known fault: which case sees which one?");
+  const cli::Option& catalogue = command->add_flag("--list-faults", "print the known faults");
+  command->add_figure("the recovered mask against the one that was asked for");
+  command->on_run(
+      [=, self = command.get(), &fail_fast, &kernel, &BM, &BN, &timeout, &matrix, &catalogue] {
+        if (catalogue.given()) {
+          self->refuse_beside(catalogue, "runs nothing", {});
+          return list_faults();
+        }
+        if (cases->list().given()) {
+          self->refuse_beside(cases->list(), "runs nothing", say_which);
+          return list_cases(cases->read());
+        }
+        if (matrix.given()) {
+          std::vector<const cli::Option*> allowed = say_which;
+          allowed.insert(allowed.end(), {&BM, &BN});
+          self->refuse_beside(matrix, "runs planted kernels only", allowed);
+          const TileShape usual{32, 32};  // small cases have several of them
+          return run_kill_matrix(cases->read(),
+                                 {BM.given() ? cli::parse_count(BM.name, BM.text) : usual.BM,
+                                  BN.given() ? cli::parse_count(BN.name, BN.text) : usual.BN});
+        }
+        Options options;
+        options.fail_fast = fail_fast.given();
+        options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
+        options.timeout = parse_timeout(timeout);
+        options.checks = checks->read();
+        options.check_words = checks->repeated();
+        options.kernels =
+            choose(kernel, all_kernels(options.tile, plugin_kernels(kernel, options.timeout)),
+                   gpu_absence(), "the CPU check still runs: --kernel cpu-tiled");
+        options.cases = cases->read();
+        options.figure = self->wants_figure();
+        if (options.figure && options.cases.size() * options.kernels.size() != 1) {
+          throw UsageError("--export .svg draws one kernel on one problem",
+                           "name one with --kernel, and give one problem");
+        }
+        if (options.figure) options.checks.probe = Checks::When::always;
+        return run(options);
+      });
   return command;
 }
 

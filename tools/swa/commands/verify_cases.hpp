@@ -14,7 +14,7 @@ class CaseOptions {
 
   // At least one. Throws where two sources contradict each other, or --match picks none.
   std::vector<Case> read() const;
-  bool list() const { return list_.given(); }
+  const cli::Option& list() const { return list_; }
 
  private:
   std::vector<Case> read_source() const;

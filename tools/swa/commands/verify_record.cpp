@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "figures/figures.hpp"
+
 namespace swa::commands {
 namespace {
 
@@ -209,6 +211,28 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .hide("reason", v.reason.empty() ? Value() : Value(v.reason))
       .hide("repro", repro);
   return record;
+}
+
+std::string figure_of(const Problem& p, const Verdict& v) {
+  if (!v.probed) return {};
+  const Sequence first = sequences(p).front();
+  Index head = 0;
+  if (!v.mask->first.empty() && v.mask->first.front().batch == first.batch) {
+    head = v.mask->first.front().head;
+  }
+  std::vector<figures::RecoveredRow> rows;
+  for (const ProbedRow& row : v.probed->rows) {
+    const bool mine = row.batch == first.batch && row.head == head && row.row >= first.q_row &&
+                      row.row < first.q_row + first.mask.n_q;
+    if (!mine) continue;
+    KeyRuns keys = row.keys;
+    for (KeyRun& run : keys) {
+      run.begin -= first.k_row;
+      run.end -= first.k_row;
+    }
+    rows.push_back({row.row - first.q_row, !row.nan && !row.unwritten && !row.from_k, keys});
+  }
+  return figures::recovered_mask(first.mask, rows, v.kernel);
 }
 
 }  // namespace swa::commands

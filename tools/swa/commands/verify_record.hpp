@@ -28,4 +28,9 @@ std::vector<std::string> findings(const Problem& problem, const Verdict& verdict
 // What probe and poison tests showed, and what was left out: lines for a single case.
 std::vector<std::string> facts(const Problem& problem, const Verdict& verdict);
 
+// The mask that the probe recovered, against the problem's own: of the first head whose rows are
+// not all as they should be, or of the first. Empty where there was no probe. Throws UsageError
+// where it would not be readable.
+std::string figure_of(const Problem& problem, const Verdict& verdict);
+
 }  // namespace swa::commands

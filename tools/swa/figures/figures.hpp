@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "mask/key_runs.hpp"
 #include "mask/window.hpp"
 #include "model/model.hpp"
 #include "problem/problem.hpp"
@@ -20,6 +21,16 @@ std::string tile_grid(const Mask& mask, TileShape tile, Rule rule = Rule::exact)
 
 // Which query sees which key, pair by pair; at most 256 x 256.
 std::string mask_picture(const Mask& mask);
+
+// A row of one head as a probe recovered it; its keys are those of its sequence.
+struct RecoveredRow {
+  Index row = 0;
+  bool known = true;  // its keys could be told
+  KeyRuns keys;
+};
+// Specification and recovered mask in one grid; at most 256 x 256.
+std::string recovered_mask(const Mask& mask, const std::vector<RecoveredRow>& rows,
+                           const std::string& kernel);
 
 // Share of the visited tiles that are PARTIAL, against W.
 struct SharePoint {
