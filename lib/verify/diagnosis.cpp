@@ -23,10 +23,17 @@ double distance(const std::vector<Evidence>& evidence, const FaultSet& planted) 
   return worst;
 }
 
+// Of kernels that both agree with the evidence: where there is only a probe, their masks are that
+// of the probe.
 bool do_the_same(const std::vector<Evidence>& evidence, const FaultSet& a, const FaultSet& b) {
   return std::all_of(evidence.begin(), evidence.end(), [&](const Evidence& e) {
-    return e.seen.got != nullptr && e.hypotheses->distance(a, b) <= kSame;
+    return e.seen.got == nullptr || e.hypotheses->distance(a, b) <= kSame;
   });
+}
+
+bool has_output(const std::vector<Evidence>& evidence) {
+  return std::any_of(evidence.begin(), evidence.end(),
+                     [](const Evidence& e) { return e.seen.got != nullptr; });
 }
 
 struct Candidate {
@@ -56,7 +63,7 @@ std::vector<Diagnosis> explain(const std::vector<Evidence>& evidence,
     if (same != found.end()) {
       same->equivalent.push_back(c.faults);
     } else {
-      found.push_back({c.faults, {}, c.distance, kInfinity});
+      found.push_back({c.faults, {}, c.distance, kInfinity, has_output(evidence)});
     }
   }
   for (Diagnosis& d : found) {
@@ -84,7 +91,7 @@ std::string joined(const FaultSet& faults, const char* between, Part part) {
 }  // namespace
 
 std::string Diagnosis::name() const {
-  return joined(faults, " + ", [](const Fault& f) { return std::string(f.name); });
+  return name_of(faults);
 }
 
 std::string Diagnosis::meaning() const {
@@ -122,7 +129,7 @@ std::vector<Diagnosis> diagnose_pairs(const std::vector<Evidence>& evidence, dou
   if (distance(evidence, {}) <= 1) return {};
   FaultSet effective;
   for (const Fault& f : faults()) {
-    if (!do_the_same(evidence, {&f}, {})) effective.push_back(&f);
+    if (!has_output(evidence) || !do_the_same(evidence, {&f}, {})) effective.push_back(&f);
   }
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < effective.size(); ++i) {

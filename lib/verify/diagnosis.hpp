@@ -16,12 +16,13 @@ struct Evidence {
 };
 
 struct Diagnosis {
-  FaultSet faults;                   // one, or two that only together explain what was seen
-  std::vector<FaultSet> equivalent;  // others that do the same on all of these problems
-  double distance = 0;               // of this explanation, at most 1; see Hypotheses::distance
-  double next_distance = 0;          // of the best other explanation that does not do the same
+  FaultSet faults;                        // one, or two that only together explain what was seen
+  std::vector<FaultSet> equivalent = {};  // others that do the same on all of these problems
+  double distance = 0;       // of this explanation, at most 1; see Hypotheses::distance
+  double next_distance = 0;  // of the best other explanation that does not do the same
+  bool by_output = false;    // outputs were compared; else it rests on the probe alone
 
-  std::string name() const;  // "top-left", or "top-left + scale-missing"
+  std::string name() const;  // "top-left", or "top-left+scale-missing"
   std::string meaning() const;
   std::string cause() const;
   std::string remedy(const Problem& problem) const;

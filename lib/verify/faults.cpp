@@ -37,15 +37,25 @@ std::string remedy_of(const Fault& fault, const Problem& problem) {
   return fmt::format(fmt::runtime(fault.remedy), fmt::arg("W", reach + 1), fmt::arg("L", reach));
 }
 
-Plan plan_of(const Problem& problem, TileShape tile, std::span<const Fault* const> planted) {
+std::string name_of(const FaultSet& planted) {
+  std::string name;
+  for (const Fault* f : planted) name += (name.empty() ? "" : "+") + std::string(f->name);
+  return name;
+}
+
+Plan plan_of(const Problem& problem, TileShape tile, const FaultSet& planted) {
   Plan plan{problem, tile};
   for (const Fault* f : planted) f->plant(plan);
   return plan;
 }
 
-Plan plan_of(const Problem& problem, TileShape tile, const Fault& planted) {
-  const Fault* const one = &planted;
-  return plan_of(problem, tile, std::span(&one, 1));
+Kernel planted_kernel(const FaultSet& planted, TileShape tile) {
+  Kernel kernel = cpu_kernels(tile).front();
+  kernel.name = "planted:" + name_of(planted);
+  kernel.run = [planted, tile](const Problem& problem, const Inputs& inputs, Attention& outputs) {
+    outputs = run_plan(plan_of(problem, tile, planted), inputs);
+  };
+  return kernel;
 }
 
 }  // namespace swa

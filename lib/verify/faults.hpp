@@ -2,11 +2,11 @@
 // tiled CPU forward. The diagnosis compares a kernel with all of them.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "verify/kernel.hpp"
 #include "verify/plan.hpp"
 
 namespace swa {
@@ -28,8 +28,13 @@ const Fault& fault(std::string_view name);
 // The remedy with the problem's numbers.
 std::string remedy_of(const Fault& fault, const Problem& problem);
 
-// The right kernel, and the one with these faults, planted one after the other.
-Plan plan_of(const Problem& problem, TileShape tile, std::span<const Fault* const> planted = {});
-Plan plan_of(const Problem& problem, TileShape tile, const Fault& planted);
+using FaultSet = std::vector<const Fault*>;  // planted in this order; empty for the right kernel
+
+// "top-left", or "top-left+scale-missing".
+std::string name_of(const FaultSet& planted);
+
+Plan plan_of(const Problem& problem, TileShape tile, const FaultSet& planted = {});
+// The kernel planted:NAME, the tiled forward with these faults.
+Kernel planted_kernel(const FaultSet& planted, TileShape tile);
 
 }  // namespace swa

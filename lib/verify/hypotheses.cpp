@@ -120,7 +120,7 @@ double Hypotheses::output_distance(const FaultSet& planted, Prediction& predicte
 
 double Hypotheses::distance(const FaultSet& planted, const Observation& seen) {
   if (seen.probe != nullptr && !probe_agrees(planted, *seen.probe)) return kInfinity;
-  if (seen.got == nullptr) return 0;
+  if (seen.got == nullptr) return tells_keys(plan_of(problem_, tile_, planted)) ? 0 : kInfinity;
   if (planted.size() <= 1) return output_distance(planted, predict(planted), *seen.got);
   Prediction prediction = compute(planted);
   return output_distance(planted, prediction, *seen.got);

@@ -13,8 +13,6 @@
 
 namespace swa {
 
-using FaultSet = std::vector<const Fault*>;  // planted in this order; empty for the right kernel
-
 // What was seen of a kernel; a part may be missing.
 struct Observation {
   const Attention* got = nullptr;  // for the inputs of the hypotheses
@@ -31,8 +29,8 @@ class Hypotheses {
 
   // The largest |seen - predicted|, in units of the bound for a kernel that computes what is
   // predicted: at most 1 where it agrees; where it does not, perhaps less than that, but above 1.
-  // Infinite where one is finite and the other is not, or where the probe found other keys, heads
-  // or sequences than predicted.
+  // Infinite where one is finite and the other is not, where the probe found other keys, heads or
+  // sequences than predicted, and where there is only a probe and it cannot tell such a kernel.
   double distance(const FaultSet& planted, const Observation& seen);
   // The same between two predictions.
   double distance(const FaultSet& a, const FaultSet& b);

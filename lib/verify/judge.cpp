@@ -69,12 +69,16 @@ void look_for_faults(const Kernel& kernel, const Problem& p, const Inputs& input
                      const Oracle& oracle, const Attention& got, Verdict& verdict) {
   // Query-key pairs of all hypotheses together: some seconds.
   constexpr double kMostSingles = 1e8, kMostPairs = 3e7;
+  Observation seen{&got, verdict.probed ? &*verdict.probed : nullptr};
   if (visible_pairs_of(p) * static_cast<double>(faults().size()) > kMostSingles) {
-    verdict.left_out.emplace_back("the diagnosis: a smaller problem that fails too can have one");
-    return;
+    seen.got = nullptr;  // the mask may tell
+    if (seen.probe == nullptr) {
+      verdict.left_out.emplace_back(
+          "the diagnosis: --probe may name the fault, or a smaller problem that fails too");
+      return;
+    }
   }
   verdict.diagnosed = true;
-  const Observation seen{&got, verdict.probed ? &*verdict.probed : nullptr};
   const auto try_tile = [&](TileShape tile, auto look) {
     Hypotheses hypotheses(p, tile, kernel.sums, inputs, oracle);
     verdict.diagnoses = look(std::vector<Evidence>{{&hypotheses, seen}});

@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <sstream>
 
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
 #include "memory.hpp"
+#include "verify/faults.hpp"
 #include "verify/plugin.hpp"
 
 namespace swa::commands {
 namespace {
 
+constexpr std::string_view kPlanted = "planted:";
 constexpr std::string_view kPlugin = "plugin:";
 
 void check_path(const cli::Option& option, const std::string& path) {
@@ -81,6 +84,44 @@ std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout) {
   }
   std::vector<Kernel> kernels;
   for (const std::string& path : paths) kernels.push_back(plugin_kernel(path, options));
+  return kernels;
+}
+
+namespace {
+
+// Faults whose names match; at least one.
+FaultSet matching_faults(const cli::Option& option, const std::string& pattern) {
+  FaultSet found;
+  std::vector<std::string> names;
+  for (const Fault& f : faults()) {
+    names.emplace_back(f.name);
+    if (matches(pattern, f.name)) found.push_back(&f);
+  }
+  if (!found.empty()) return found;
+  throw UsageError(
+      fmt::format("{} '{}{}' names no fault of the catalogue", option.name, kPlanted, pattern),
+      cli::did_you_mean(pattern, names));
+}
+
+}  // namespace
+
+std::vector<Kernel> planted_kernels(const cli::Option& option, TileShape tile) {
+  std::vector<Kernel> kernels;
+  for (const std::string& item : cli::split(option.name, option.text)) {
+    if (!item.starts_with(kPlanted)) continue;
+    FaultSet together;
+    std::istringstream patterns(item.substr(kPlanted.size()));
+    std::string pattern;
+    while (std::getline(patterns, pattern, '+')) {
+      const FaultSet found = matching_faults(option, pattern);
+      together.insert(together.end(), found.begin(), found.end());
+    }
+    const bool joined = item.find('+') != std::string::npos;
+    if (joined) kernels.push_back(planted_kernel(together, tile));
+    for (const Fault* f : together) {
+      if (!joined) kernels.push_back(planted_kernel({f}, tile));
+    }
+  }
   return kernels;
 }
 

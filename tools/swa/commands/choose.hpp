@@ -34,6 +34,9 @@ std::vector<Named> choose(const cli::Option& option, const std::vector<Named>& a
 // The kernels of the option's items `plugin:PATH`, each once. Throws UsageError for a path that is
 // not there, and CannotRun for a plug-in that cannot run in this build.
 std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout);
+// Those of the items `planted:FAULT`, where FAULT names faults of the catalogue, as a pattern or
+// joined by +. Throws UsageError for one that there is not.
+std::vector<Kernel> planted_kernels(const cli::Option& option, TileShape tile);
 bool is_plugin(std::string_view kernel);
 
 // The --kernel of a line for a shell: quoted where the path of a plug-in needs it.

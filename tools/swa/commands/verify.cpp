@@ -206,10 +206,13 @@ cli::Outcome run(const Options& options) {
   return outcome;
 }
 
-std::vector<Kernel> all_kernels(TileShape tile, std::vector<Kernel> plugins) {
-  std::vector<Kernel> all = cpu_kernels(tile);
-  for (Kernel& kernel : gpu_kernels()) all.push_back(std::move(kernel));
-  for (Kernel& kernel : plugins) all.push_back(std::move(kernel));
+// Those of this build, and those that the option's items name.
+std::vector<Kernel> all_kernels(const cli::Option& option, const Options& options) {
+  std::vector<Kernel> all = cpu_kernels(options.tile);
+  for (const std::vector<Kernel>& more : {gpu_kernels(), planted_kernels(option, options.tile),
+                                          plugin_kernels(option, options.timeout)}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
   return all;
 }
 
@@ -231,9 +234,10 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   const std::vector<const cli::Option*> say_which = command->options();
   const cli::Option& fail_fast =
       command->add_flag("--fail-fast", "stop at the first case that does not pass");
-  const cli::Option& kernel =
-      command->add("kernel", "*",
-                   "kernels by name, where * and ? are wildcards, or plugin:PATH for one of yours");
+  const cli::Option& kernel = command->add("kernel", "*",
+                                           "kernels by name, where * and ? are wildcards; "
+                                           "plugin:PATH is one of yours, planted:FAULT one "
+                                           "with a known fault");
   const auto checks = std::make_shared<CheckOptions>(*command);
   const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
@@ -268,9 +272,8 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
         options.timeout = parse_timeout(timeout);
         options.checks = checks->read();
         options.check_words = checks->repeated();
-        options.kernels =
-            choose(kernel, all_kernels(options.tile, plugin_kernels(kernel, options.timeout)),
-                   gpu_absence(), "the CPU check still runs: --kernel cpu-tiled");
+        options.kernels = choose(kernel, all_kernels(kernel, options), gpu_absence(),
+                                 "the CPU check still runs: --kernel cpu-tiled");
         options.cases = cases->read();
         options.figure = self->wants_figure();
         if (options.figure && options.cases.size() * options.kernels.size() != 1) {

@@ -52,9 +52,11 @@ report::Objects diagnosis_objects(const Problem& p, const Verdict& v) {
 std::string evidence(const Diagnosis& d, const Verdict& v) {
   std::string text;
   if (v.probed) {
-    text = fmt::format("{} of the probe is as this fault predicts, and ",
+    text = fmt::format("{} of the probe is as this fault predicts",
                        v.probed->all_rows ? "every row" : "every sampled row");
   }
+  if (!d.by_output) return text + "; outputs were not compared with its own, there are too many";
+  if (!text.empty()) text += ", and ";
   text +=
       fmt::format("no element is further from its prediction than {:.2g} of the bound", d.distance);
   if (!std::isinf(d.next_distance)) {
@@ -101,7 +103,7 @@ std::vector<std::string> findings(const Problem& p, const Verdict& v) {
   for (const Diagnosis& d : v.diagnoses) {
     lines.push_back(fmt::format("diagnosis: {} ({}): {}", d.name(), d.confidence(), d.meaning()));
     for (const FaultSet& other : d.equivalent) {
-      lines.push_back("  the same here: " + Diagnosis{other, {}, 0, 0}.name());
+      lines.push_back("  the same here: " + Diagnosis{other}.name());
     }
     lines.push_back("  cause: " + d.cause());
     lines.push_back("  remedy: " + d.remedy(p));
