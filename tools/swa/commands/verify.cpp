@@ -80,6 +80,7 @@ struct CaseResult {
   std::string figure;
   std::vector<std::string> failures;
   Index passed = 0, failed = 0, unsupported = 0;
+  Index incomplete = 0;  // a check was left out for its size
 };
 
 CaseResult run_case(const Options& options, const Case& c, const ProblemColumns& columns) {
@@ -96,6 +97,7 @@ CaseResult run_case(const Options& options, const Case& c, const ProblemColumns&
     if (options.figure) result.figure = figure_of(c.problem, verdict);
     result.passed += verdict.status == Status::pass;
     result.unsupported += verdict.status == Status::unsupported;
+    result.incomplete += !verdict.left_out.empty();
     if (!verdict.is_no()) continue;
     ++result.failed;
     result.failures.push_back("  " + repro);
@@ -159,7 +161,7 @@ cli::Outcome run(const Options& options) {
   const Results results = run_cases(options);
   const std::size_t left_out = options.cases.size() - results.cases.size();
   const bool interrupted = left_out > 0 && !results.failed_fast;
-  Index passed = 0, failed = 0, unsupported = 0;
+  Index passed = 0, failed = 0, unsupported = 0, incomplete = 0;
   report::Lines failures;
   report::Table table;
   for (const CaseResult& result : results.cases) {
@@ -168,6 +170,7 @@ cli::Outcome run(const Options& options) {
     passed += result.passed;
     failed += result.failed;
     unsupported += result.unsupported;
+    incomplete += result.incomplete;
   }
   cli::Outcome outcome;
   outcome.report.schema = "swa.verify/1";
@@ -175,6 +178,7 @@ cli::Outcome run(const Options& options) {
       {"pass", passed},
       {"fail", failed},
       {"unsupported", unsupported},
+      {"incomplete", incomplete},
       {"interrupted", interrupted},
       {"left_out", static_cast<Index>(left_out)},
       {"gpu", gpu_absence().empty() ? report::Value("run") : report::Value(gpu_absence())}};
@@ -189,6 +193,11 @@ cli::Outcome run(const Options& options) {
       failed == 0 ? fmt::format("{} of {} passed", passed, table.rows.size())
                   : fmt::format("{} of {} did not pass; to run one of them again:", failed,
                                 table.rows.size()));
+  if (incomplete > 0 && table.rows.size() > 1) {
+    failures.lines.push_back(fmt::format(
+        "checks were left out of {} of {} for their size: --probe and --poison run them",
+        incomplete, table.rows.size()));
+  }
   outcome.status = failed == 0 ? 0 : 1;
   const std::string part =
       fmt::format("{} of {} cases were run", results.cases.size(), options.cases.size());

@@ -36,6 +36,7 @@ Checks CheckOptions::read() const {
                      "leave one of them out");
   }
   checks.rows = cli::parse_count(rows_.name, rows_.text);
+  checks.probe = Checks::When::always;
   return checks;
 }
 

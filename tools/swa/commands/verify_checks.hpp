@@ -13,7 +13,7 @@ class CheckOptions {
  public:
   explicit CheckOptions(cli::Command& command);
 
-  // Throws where two of them contradict each other.
+  // --rows asks for the probe. Throws where two of them contradict each other.
   Checks read() const;
   // Those that were given, each with a blank before it, for the command that runs a case again.
   std::string repeated() const;
