@@ -112,6 +112,7 @@ std::vector<Fault> head_faults() {
          plan.row_edits.emplace_back([](PlannedRow& r) {
            const Index packed = r.row * r.group + r.head % r.group;
            r.band = {band_begin(r.mask, packed), band_end(r.mask, packed)};
+           r.sinks = smaller(r.mask.sinks, r.band.end);
          });
        }},
       {"kv-of-next-sequence", "batch", "each sequence reads the keys of the next one",

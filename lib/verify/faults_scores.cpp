@@ -50,7 +50,7 @@ std::vector<Fault> score_faults() {
        [](Plan& plan) { plan.steps.softcap_after_mask = true; }},
       {"softcap-before-scale", "scores", "the cap is applied to q.k before it is scaled",
        "scale and cap are in the wrong order", "scale first, then cap",
-       [](Plan& plan) { plan.problem.softcap *= plan.problem.score_scale(); }},
+       [](Plan& plan) { plan.problem.softcap *= std::abs(plan.problem.score_scale()); }},
       {"fp16-overflow", "scores", "q.k overflows in fp16",
        "q.k is held in fp16 before it is scaled; its limit is 65504",
        "hold q.k in fp32, or scale q first",
@@ -92,7 +92,7 @@ std::vector<Fault> sink_faults() {
        [](Plan& plan) {
          plan.row_edits.emplace_back([](PlannedRow& r) {
            // The band ends before the sinks do: all of them are seen.
-           if (r.sinks > 0 && r.band.end < r.sinks) r.band = {0, r.sinks};
+           if (r.band.end < r.mask.sinks) r.band = {0, r.mask.sinks};
          });
        }},
       {"sink-tokens-inside-window", "sink tokens", "sink tokens use up places of the window",

@@ -202,6 +202,7 @@ std::vector<Fault> alignment_faults() {
            Mask unshifted = r.mask;
            unshifted.q_offset = 0;
            r.band.end = band_end(unshifted, r.row);
+           r.sinks = smaller(r.mask.sinks, r.band.end);
          });
        }},
   };

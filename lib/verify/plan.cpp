@@ -25,7 +25,8 @@ KeyRuns keys_of(const Plan& plan, const Sequence& s, Index head, Index row) {
   Mask mask = s.mask;
   for (const auto& edit : plan.mask_edits) edit(mask);
   const RowKeys right = keys_of_row(mask, row);
-  PlannedRow planned{mask, plan.tile, plan.problem.group(), head, row, right.band, mask.sinks};
+  const Index sinks = smaller(mask.sinks, right.band.end);
+  PlannedRow planned{mask, plan.tile, plan.problem.group(), head, row, right.band, sinks};
   for (const auto& edit : plan.row_edits) edit(planned);
 
   KeyRuns runs;
@@ -38,8 +39,7 @@ KeyRuns keys_of(const Plan& plan, const Sequence& s, Index head, Index row) {
       append(runs, {key, key + 1, planned.twice && planned.twice(key) ? 2 : 1});
     }
   };
-  const bool nothing_in_band = planned.band.empty();
-  add(0, nothing_in_band ? planned.sinks : smaller(planned.sinks, planned.band.begin));
+  add(0, smaller(planned.sinks, planned.band.begin));
   add(planned.band.begin, planned.band.end);
   return runs;
 }
@@ -48,12 +48,8 @@ bool changes_keys(const Plan& plan) {
   return !plan.mask_edits.empty() || !plan.row_edits.empty();
 }
 
-}  // namespace
-
-namespace {
-
 template <class Real>
-Attention forward(const Plan& plan, const Inputs& edited) {
+Attention forward(const Plan& plan, const Inputs& inputs) {
   TiledOptions options;
   options.tile = plan.tile;
   options.guard = plan.guard;
@@ -63,21 +59,21 @@ Attention forward(const Plan& plan, const Inputs& edited) {
       return keys_of(plan, s, head, row);
     };
   }
-  Attention outputs = tiled_forward<Real>(plan.problem, edited, options);
+  Attention outputs = tiled_forward<Real>(plan.problem, inputs, options);
   for (const auto& edit : plan.output_edits) edit(plan.problem, outputs);
   return outputs;
 }
 
-Inputs edited(const Plan& plan, const Inputs& inputs) {
+}  // namespace
+
+Inputs inputs_of(const Plan& plan, const Inputs& inputs) {
   Inputs result = inputs;
   for (const auto& edit : plan.input_edits) edit(plan.problem, result);
   return result;
 }
 
-}  // namespace
-
 Attention run_plan(const Plan& plan, const Inputs& inputs) {
-  const Inputs read = edited(plan, inputs);
+  const Inputs read = inputs_of(plan, inputs);
   Attention outputs =
       plan.problem.dtype == Dtype::fp64 ? forward<double>(plan, read) : forward<float>(plan, read);
   round_to(plan.problem.dtype, outputs.out.data);
@@ -85,11 +81,11 @@ Attention run_plan(const Plan& plan, const Inputs& inputs) {
 }
 
 Attention run_plan_exactly(const Plan& plan, const Inputs& inputs) {
-  return forward<double>(plan, edited(plan, inputs));
+  return forward<double>(plan, inputs_of(plan, inputs));
 }
 
 Tensor<double> run_plan_on_abs_values(const Plan& plan, const Inputs& inputs) {
-  Inputs read = edited(plan, inputs);
+  Inputs read = inputs_of(plan, inputs);
   for (double& v : read.v.data) v = std::abs(v);
   return forward<double>(plan, read).out;
 }

@@ -23,7 +23,7 @@ struct PlannedRow {
   // What they change: the band [begin, end), the sink tokens before it, further conditions, and
   // which keys count twice.
   KeyRange band;
-  Index sinks = 0;  // keys [0, sinks) besides the band
+  Index sinks = 0;  // keys [0, sinks) besides the band; none after the row's right bound
   std::function<bool(Index key)> only = {};
   std::function<bool(Index key)> twice = {};
 
@@ -43,6 +43,9 @@ struct Plan {
   // Of the outputs, after the call.
   std::vector<std::function<void(const Problem&, Attention&)>> output_edits = {};
 };
+
+// The inputs as the kernel reads them.
+Inputs inputs_of(const Plan& plan, const Inputs& inputs);
 
 // Runs the tiled forward with the plan's faults: in double for fp64 and in float for every other
 // dtype. Outputs are poisoned first and rounded to the dtype.
