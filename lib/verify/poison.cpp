@@ -29,6 +29,11 @@ bool same_bits(const Tensor<double>& a, const Tensor<double>& b) {
          same_bits(a.data.data(), b.data.data(), static_cast<Index>(a.data.size()));
 }
 
+bool same_row(const Tensor<double>& a, const Tensor<double>& b, Index batch, Index head,
+              Index row) {
+  return same_bits(a.row(batch, head, row), b.row(batch, head, row), a.shape.dim);
+}
+
 Attention call(const Kernel& kernel, const Problem& p, const Inputs& inputs) {
   Attention got = poisoned_outputs(p);
   kernel.run(p, inputs, got);
@@ -109,18 +114,17 @@ std::vector<Index> keys_to_poison(const Mask& mask) {
   return some;
 }
 
-// Keys from a row's nearest key, or from its position where it sees none, to this one.
+// Keys from this one, which the row does not see, to the row's window or its sink tokens, whichever
+// is nearer. The window may end before the first key or begin after the last.
 Index distance(const Mask& mask, Index row, Index key) {
-  const RowKeys keys = keys_of_row(mask, row);
   const Index position = mask.q_offset + row;
-  if (keys.size() == 0) return larger(position - key, key - position);
-  Index nearest = mask.n_k;
-  for (const KeyRange& range : {keys.sinks, keys.band}) {
-    if (range.empty()) continue;
-    const Index closest = clamp(key, range.begin, range.end - 1);
-    nearest = smaller(nearest, larger(closest - key, key - closest));
-  }
-  return nearest;
+  const Side left = mask.window.reach_left(), right = mask.window.reach_right();
+  const Index end = right.bounded ? position + right.reach + 1 : mask.n_k;
+  if (key >= end) return key - end + 1;
+  const bool chunked = mask.window.kind == Window::Kind::chunked;
+  const Index begin = left.bounded ? position - left.reach : chunked ? band_begin(mask, row) : 0;
+  const Index sinks = keys_of_row(mask, row).sinks.end;
+  return sinks > 0 ? smaller(begin - key, key - sinks + 1) : begin - key;
 }
 
 IsolationTest test_isolation(const Kernel& kernel, const Problem& p, const Inputs& inputs,
@@ -140,8 +144,8 @@ IsolationTest test_isolation(const Kernel& kernel, const Problem& p, const Input
           for (Index row = 0; row < other.mask.n_q; ++row) {
             if (same && sees(s.mask, row, key)) continue;
             const Index at = other.q_row + row;
-            if (same_bits(got.out.row(other.batch, h, at), clean.out.row(other.batch, h, at),
-                          p.value_dim())) {
+            if (same_row(got.out, clean.out, other.batch, h, at) &&
+                (clean.lse.data.empty() || same_row(got.lse, clean.lse, other.batch, h, at))) {
               continue;
             }
             if (std::isfinite(poison.value))

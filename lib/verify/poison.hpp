@@ -23,14 +23,14 @@ struct DeadKeyTest {
 struct IsolationTest {
   std::vector<Index> keys;  // poisoned one by one, as keys of the first sequence
   bool finite_clean = true;
-  // Rows whose nearest key is further than this many keys from the poison keep their bits;
-  // 0: all rows that do not see the key.
+  // Rows whose window and sink tokens are further than this many keys from the poison keep their
+  // bits; 0: all rows that do not see the key.
   Index granule = 0;
 };
 
 struct PoisonTest {
-  bool deterministic =
-      true;  // two runs on the same inputs gave the same bits; else nothing is known
+  // Whether two runs on the same inputs gave the same bits; where not, nothing else is known.
+  bool deterministic = true;
   DeadKeyTest dead;
   IsolationTest isolation;
 
