@@ -73,7 +73,7 @@ class Prober {
     for (Index b = 0; b < shape.batch; ++b) {
       for (Index h = 0; h < shape.heads; ++h) {
         for (const Index row : rows_) {
-          found_.push_back({b, h, row, {}, false, false, false, 0, {}});
+          found_.push_back({b, h, row});
         }
       }
     }
@@ -218,13 +218,18 @@ class Prober {
     }
   }
 
-  static void settle(ProbedRow& row, const std::vector<Hits>& hits) {
+  void settle(ProbedRow& row, const std::vector<Hits>& hits) const {
     if (hits.empty()) return;
     row.weight = std::min_element(hits.begin(), hits.end(), [](const Hits& a, const Hits& b) {
                    return a.weight < b.weight;
                  })->weight;
     for (const Hits& hit : hits) {
-      append(row.keys, {hit.begin, hit.end, std::lround(hit.weight / row.weight)});
+      const double ratio = hit.weight / row.weight;
+      const Index times = std::lround(ratio);
+      append(row.keys, {hit.begin, hit.end, times});
+      // Two stored outputs, each rounded once, and sums of few roundings in fp32.
+      const double roundings = 4 * unit_roundoff(p_.dtype) + 64 * unit_roundoff(Dtype::fp32);
+      row.uneven |= std::abs(ratio - static_cast<double>(times)) > roundings * ratio;
     }
   }
 
@@ -256,8 +261,7 @@ Index probe_launches(const Problem& p, const std::vector<Index>& rows) {
 std::vector<Index> sampled_rows(const Problem& p, Index count) {
   const Index rows = p.query_shape(1).tokens;
   if (rows <= count) return all_rows(p);
-  // In the order of their worth: both ends; each side of where the window begins to cut, and of
-  // its end; then ever finer steps.
+  // In the order of their worth: both ends; each side of where the window begins to cut.
   std::vector<Index> wishes{0, rows - 1};
   const Mask mask = p.mask();
   const Side left = mask.window.reach_left();

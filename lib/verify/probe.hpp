@@ -20,12 +20,13 @@ namespace swa {
 // the row, whichever kv head they were read from.
 struct ProbedRow {
   Index batch = 0, head = 0, row = 0;  // of the output tensor
-  KeyRuns keys;                        // `times`: weight relative to the row's smallest
+  KeyRuns keys = {};                   // `times`: weight relative to the row's smallest
   bool nan = false;                    // some element was NaN or infinite
   bool unwritten = false;              // some element was never written
   bool from_k = false;                 // some element came out of k
+  bool uneven = false;                 // some weight is no multiple of the smallest
   double weight = 0;                   // of the key with the smallest, 0 where there are no keys
-  std::optional<double> lse;           // where the kernel returns it
+  std::optional<double> lse = {};      // where the kernel returns it
 };
 
 // (batch, head) of k and v that a query head reads, by the values that reached its outputs.
@@ -47,8 +48,8 @@ double largest_probe(Dtype dtype);
 // Launches that a probe of these rows makes at least; more where a row sees what it should not.
 Index probe_launches(const Problem& problem, const std::vector<Index>& rows);
 
-// Rows of the output to probe where all would take too long: first, last and around the places at
-// which the window begins to cut, spread over the rest; ascending.
+// Rows of the output to probe where all would take too long: the first, the last, those where the
+// window begins to cut, and neighbours in the middle, which share most of their keys; ascending.
 std::vector<Index> sampled_rows(const Problem& problem, Index count);
 
 // Probes the given rows of all heads and batch entries; all rows where the list is empty. Throws

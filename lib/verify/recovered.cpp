@@ -55,8 +55,8 @@ void for_each_difference(const KeyRuns& expected, const KeyRuns& got, What what)
   }
 }
 
-// Whether the weight of a row's keys is 1 / n in the dtype, and its lse ln(n): n counts the keys,
-// and the sink logit of 0.
+// Whether the weight of each of a row's keys is 1 / n in the dtype, and its lse ln(n): n counts
+// them, and the sink logit of 0.
 bool has_right_weight(const Problem& p, const ProbedRow& row) {
   // A rounding of the stored output, and 64 of the few numbers that a weight passes through.
   const double few = 64 * unit_roundoff(Dtype::fp32);
@@ -67,7 +67,7 @@ bool has_right_weight(const Problem& p, const ProbedRow& row) {
                           : std::abs(*row.lse - std::log(n)) <= few * (1 + std::log(n)));
   const bool weight_is_right =
       row.keys.empty() || std::abs(row.weight * n - 1) <= 2 * unit_roundoff(p.dtype) + few;
-  return lse_is_right && weight_is_right;
+  return lse_is_right && weight_is_right && !row.uneven;
 }
 
 bool has_right_sources(const Problem& p, const ProbedHead& head) {
