@@ -16,18 +16,27 @@ constexpr double kSame = 1e-4;
 
 double distance(const std::vector<Evidence>& evidence, const FaultSet& planted) {
   double worst = 0;
+  bool any = false;
   for (const Evidence& e : evidence) {
-    worst = std::max(worst, e.hypotheses->distance(planted, e.seen));
+    const std::optional<double> found = e.hypotheses->distance(planted, e.seen);
+    if (!found) continue;
+    any = true;
+    worst = std::max(worst, *found);
     if (worst == kInfinity) break;
   }
-  return worst;
+  return any ? worst : kInfinity;
 }
 
-// Of kernels that both agree with the evidence: where there is only a probe, their masks are that
-// of the probe.
+// Of explanations that agree with the evidence. Where it is a mask alone, both predict that mask.
 bool do_the_same(const std::vector<Evidence>& evidence, const FaultSet& a, const FaultSet& b) {
   return std::all_of(evidence.begin(), evidence.end(), [&](const Evidence& e) {
     return e.seen.got == nullptr || e.hypotheses->distance(a, b) <= kSame;
+  });
+}
+
+bool changes_nothing(const std::vector<Evidence>& evidence, const Fault& f) {
+  return std::all_of(evidence.begin(), evidence.end(), [&](const Evidence& e) {
+    return e.seen.got != nullptr && e.hypotheses->distance({&f}, FaultSet{}) <= kSame;
   });
 }
 
@@ -129,7 +138,7 @@ std::vector<Diagnosis> diagnose_pairs(const std::vector<Evidence>& evidence, dou
   if (distance(evidence, {}) <= 1) return {};
   FaultSet effective;
   for (const Fault& f : faults()) {
-    if (!has_output(evidence) || !do_the_same(evidence, {&f}, {})) effective.push_back(&f);
+    if (!changes_nothing(evidence, f)) effective.push_back(&f);
   }
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < effective.size(); ++i) {

@@ -9,16 +9,36 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double x : values) {
+    if (std::isfinite(x)) most = std::max(most, std::abs(x));
+  }
+  return most;
+}
+
+// The largest norm of a row; rows that are not finite, as in padding, left out.
+double largest_norm(const Tensor<double>& t) {
+  double most = 0;
+  for (std::size_t at = 0; at < t.data.size(); at += static_cast<std::size_t>(t.shape.dim)) {
+    double squares = 0;
+    for (Index d = 0; d < t.shape.dim; ++d) {
+      const double x = t.data[at + static_cast<std::size_t>(d)];
+      squares += x * x;
+    }
+    if (std::isfinite(squares)) most = std::max(most, squares);
+  }
+  return std::sqrt(most);
+}
+
 // Facts that hold for every row, whichever keys it sees.
-RowFacts worst_facts(const Problem& p, const Inputs& inputs, const Oracle& oracle) {
+RowFacts worst_facts(const Problem& p, const Inputs& inputs) {
   RowFacts worst;
   worst.keys = p.key_shape(1).tokens;
-  for (const RowFacts& row : oracle.rows) {
-    worst.score_bound = std::max(worst.score_bound, row.score_bound);
-  }
-  for (const double v : inputs.v.data) {
-    if (std::isfinite(v)) worst.largest_v = std::max(worst.largest_v, std::abs(v));
-  }
+  worst.score_bound =
+      std::max(std::abs(p.score_scale()) * largest_norm(inputs.q) * largest_norm(inputs.k),
+               largest(inputs.sink_logits));
+  worst.largest_v = largest(inputs.v.data);
   return worst;
 }
 
@@ -30,21 +50,34 @@ bool tells_keys(const Plan& plan) {
          plan.steps.empty_row != TiledSteps::EmptyRow::mean && plan.input_edits.empty();
 }
 
+// With each count relative to the smallest, as a probe finds them.
+KeyRuns relative(const KeyRuns& planned) {
+  KeyRuns runs;
+  Index least = std::numeric_limits<Index>::max();
+  for (const KeyRun& run : planned) least = smaller(least, run.times);
+  for (const KeyRun& run : planned) append(runs, {run.begin, run.end, run.times / least});
+  return runs;
+}
+
+// Whether no keys can be told of the row.
+bool is_odd(const ProbedRow& row) {
+  return row.nan || row.unwritten || row.from_k;
+}
+
+bool tells_all(const Plan& plan, const Probe& probe) {
+  return tells_keys(plan) && std::none_of(probe.rows.begin(), probe.rows.end(), is_odd);
+}
+
 }  // namespace
 
 Hypotheses::Hypotheses(const Problem& problem, TileShape tile, SumRuns sums, const Inputs& inputs,
                        const Oracle& oracle)
-    : problem_(problem),
-      tile_(tile),
-      tolerance_(problem, sums),
-      inputs_(inputs),
-      oracle_(oracle),
-      worst_facts_(worst_facts(problem, inputs, oracle)) {}
+    : problem_(problem), tile_(tile), tolerance_(problem, sums), inputs_(inputs), oracle_(oracle) {}
 
 Hypotheses::Prediction Hypotheses::compute(const FaultSet& planted) const {
   const Plan plan = plan_of(problem_, tile_, planted);
   return {run_plan_exactly(plan, inputs_), std::nullopt,
-          std::max(1.0, std::abs(plan.problem.score_scale() / problem_.score_scale()))};
+          worst_facts(plan.problem, inputs_of(plan, inputs_))};
 }
 
 void Hypotheses::add_abs_output(const FaultSet& planted, Prediction& prediction) const {
@@ -65,8 +98,7 @@ void Hypotheses::prepare() {
 }
 
 double Hypotheses::output_distance(const Prediction& predicted, const Attention& got) const {
-  RowFacts facts = worst_facts_;
-  facts.score_bound *= predicted.score_growth;
+  const RowFacts& facts = predicted.facts;
   double worst = 0;
   const auto look = [&](double expected, double seen, double bound) {
     if (expected == seen || (std::isnan(expected) && std::isnan(seen) &&
@@ -94,12 +126,27 @@ double Hypotheses::output_distance(const Prediction& predicted, const Attention&
   return worst;
 }
 
+bool Hypotheses::zeros_agree(const Prediction& predicted) const {
+  Index elements = 0, agree = 0;
+  const auto dim = static_cast<std::size_t>(predicted.exact.out.shape.dim);
+  for (std::size_t at = 0; at < predicted.exact.out.data.size(); ++at) {
+    const double expected = predicted.exact.out.data[at];
+    if (oracle_.rows[at / dim].padding || expected == 0 || !std::isfinite(expected)) continue;
+    const double bound =
+        tolerance_.of_output(predicted.facts, predicted.abs_output->data[at], expected);
+    ++elements;
+    agree += !(bound < std::abs(expected));
+  }
+  return 2 * agree > elements;
+}
+
 bool Hypotheses::probe_agrees(const FaultSet& planted, const Probe& probe) const {
   const Plan plan = plan_of(problem_, tile_, planted);
   if (!tells_keys(plan)) return true;
   for (const ProbedRow& row : probe.rows) {
-    if (row.nan || row.unwritten || row.from_k) continue;
-    if (row.keys != planned_keys(plan, row.batch, row.head, row.row)) return false;
+    if (is_odd(row)) continue;
+    const KeyRuns planned = planned_keys(plan, row.batch, row.head, row.row);
+    if (row.keys != relative(planned)) return false;
   }
   for (const ProbedHead& head : probe.heads) {
     for (const auto& source : head.sources) {
@@ -118,12 +165,20 @@ double Hypotheses::output_distance(const FaultSet& planted, Prediction& predicte
   return output_distance(predicted, got);
 }
 
-double Hypotheses::distance(const FaultSet& planted, const Observation& seen) {
+std::optional<double> Hypotheses::distance(const FaultSet& planted, const Observation& seen) {
   if (seen.probe != nullptr && !probe_agrees(planted, *seen.probe)) return kInfinity;
-  if (seen.got == nullptr) return tells_keys(plan_of(problem_, tile_, planted)) ? 0 : kInfinity;
-  if (planted.size() <= 1) return output_distance(planted, predict(planted), *seen.got);
+  if (seen.got == nullptr) {
+    const Plan plan = plan_of(problem_, tile_, planted);
+    return seen.probe != nullptr && tells_all(plan, *seen.probe) ? 0 : kInfinity;
+  }
+  const auto distance_to = [&](Prediction& predicted) -> std::optional<double> {
+    const double found = output_distance(planted, predicted, *seen.got);
+    if (found <= 1 && !planted.empty() && zeros_agree(predicted)) return std::nullopt;
+    return found;
+  };
+  if (planted.size() <= 1) return distance_to(predict(planted));
   Prediction prediction = compute(planted);
-  return output_distance(planted, prediction, *seen.got);
+  return distance_to(prediction);
 }
 
 double Hypotheses::distance(const FaultSet& a, const FaultSet& b) {

@@ -29,9 +29,11 @@ class Hypotheses {
 
   // The largest |seen - predicted|, in units of the bound for a kernel that computes what is
   // predicted: at most 1 where it agrees; where it does not, perhaps less than that, but above 1.
-  // Infinite where one is finite and the other is not, where the probe found other keys, heads or
-  // sequences than predicted, and where there is only a probe and it cannot tell such a kernel.
-  double distance(const FaultSet& planted, const Observation& seen);
+  // Infinite where one is finite and the other is not, and where the probe found other keys, heads
+  // or sequences than predicted. Where there is a probe and no output, also for what the planned
+  // keys do not tell: faults of other kinds, and rows that are NaN, never written, or out of k.
+  // Nothing where faults are planted and their bound is so wide that zeros would agree as well.
+  std::optional<double> distance(const FaultSet& planted, const Observation& seen);
   // The same between two predictions.
   double distance(const FaultSet& a, const FaultSet& b);
 
@@ -43,7 +45,7 @@ class Hypotheses {
   struct Prediction {
     Attention exact;                           // in double, not rounded
     std::optional<Tensor<double>> abs_output;  // sum of weight |v|, where it was needed
-    double score_growth = 1;                   // of the largest score, by a change of the scale
+    RowFacts facts;                            // no row has worse ones
   };
   Prediction compute(const FaultSet& planted) const;
   void add_abs_output(const FaultSet& planted, Prediction& prediction) const;
@@ -53,6 +55,9 @@ class Hypotheses {
   double output_distance(const Prediction& predicted, const Attention& got) const;
   double output_distance(const FaultSet& planted, Prediction& predicted,
                          const Attention& got) const;
+  // Whether the bound is so wide that an output of zeros agrees with most elements; a prediction
+  // that has its abs_output.
+  bool zeros_agree(const Prediction& predicted) const;
   bool probe_agrees(const FaultSet& planted, const Probe& probe) const;
 
   const Problem& problem_;
@@ -60,7 +65,6 @@ class Hypotheses {
   Tolerance tolerance_;
   const Inputs& inputs_;
   const Oracle& oracle_;
-  RowFacts worst_facts_;  // no row of any hypothesis has worse ones, but for score_growth
   std::map<FaultSet, Prediction> predictions_;
 };
 
