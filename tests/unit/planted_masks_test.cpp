@@ -74,6 +74,11 @@ Index first_tile_open(const Pair& a) {
   const bool shown = start > 0 && a.key >= start / kTile.BN * kTile.BN;
   return a.inside_right(a.q) && (a.inside_left(a.q) || shown || a.is_sink());
 }
+Index loop_starts_for_last_row(const Pair& a) {
+  const Index last_row = smaller(a.row / kTile.BM * kTile.BM + kTile.BM, a.p.n_q) - 1;
+  const Index start = a.band_start(a.q - a.row + last_row) / kTile.BN * kTile.BN;
+  return a.inside_right(a.q) && ((a.inside_left(a.q) && a.key >= start) || a.is_sink());
+}
 Index left_right_swapped(const Pair& a) {
   if (!a.left().bounded) return a.visible(a.q);
   const Side right = a.p.window.reach_right();
@@ -128,6 +133,7 @@ TEST_CASE("the probe finds the keys that each planted fault of the mask attends"
   CHECK(compare("sink-tokens-missing", no_sink_tokens) > 10);
   CHECK(compare("border-key-counted-twice", border_twice) > 10);
   CHECK(compare("no-mask-in-first-tile", first_tile_open) > 10);
+  CHECK(compare("loop-starts-for-last-row", loop_starts_for_last_row) > 10);
   CHECK(compare("left-right-swapped", left_right_swapped) > 10);
   CHECK(compare("top-left-right-bound", right_bound_top_left) > 10);
 }
