@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fuzz/targets.hpp"
-#include "problem/sweep.hpp"
+#include "problem/cases.hpp"
 
 bool swa::fuzz::cases(Bytes file) {
   static const int kFile = memfd_create("cases", MFD_CLOEXEC);

@@ -110,7 +110,7 @@ TEST_CASE("every fault leaves a problem as it is in which it has no meaning") {
   const Problem base = plain();
   const auto with_one_tile = [](const std::string& name, const Problem& p) {
     const Inputs inputs = make_inputs(p);
-    return same_bits(run_plan(plan_of(p, {64, 64}, fault(name)), inputs),
+    return same_bits(run_plan(plan_of(p, {64, 64}, {&fault(name)}), inputs),
                      run_plan(plan_of(p, {64, 64}), inputs));
   };
   const std::map<std::string, Problem> others{
@@ -274,7 +274,7 @@ TEST_CASE("a cap before a negative scale is a cap of the same size") {
   p.scale = -0.5;
   const Inputs inputs = make_inputs(p);
   const Attention got =
-      run_plan_exactly(plan_of(p, {16, 16}, fault("softcap-before-scale")), inputs);
+      run_plan_exactly(plan_of(p, {16, 16}, {&fault("softcap-before-scale")}), inputs);
   // Row 0 sees itself alone: its lse is its score.
   double product = 0;
   for (Index d = 0; d < p.head_dim; ++d) {
