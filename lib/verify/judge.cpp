@@ -48,7 +48,7 @@ void run_probe(const Kernel& kernel, const Problem& p, const Checks& checks, Ver
     return;
   }
   if (!is_due(checks.probe, "the probe", probe_launches(p, rows), p, verdict)) return;
-  verdict.probed = probe(kernel, p, rows);
+  verdict.probed = probe(kernel, p, rows, checks.every_key);
   verdict.mask = compare_mask(p, *verdict.probed);
 }
 

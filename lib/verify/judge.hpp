@@ -29,8 +29,9 @@ struct Checks {
   enum class When : std::uint8_t { never, if_small, always };
   When probe = When::if_small;
   When poison = When::if_small;
-  bool diagnose = true;  // what does not pass
-  Index rows = 0;        // of the probe, sampled; 0: all
+  bool diagnose = true;    // what does not pass
+  Index rows = 0;          // of the probe, sampled; 0: all
+  bool every_key = false;  // of the probe: see probe()
 };
 inline constexpr Checks kNumbersOnly{Checks::When::never, Checks::When::never, false, 0};
 

@@ -66,10 +66,13 @@ const Option& Command::add_flag(const std::string& name, const std::string& mean
   return option;
 }
 
-const Option& Command::add_positional(const std::string& name, const std::string& meaning) {
+const Option& Command::add_positional(const std::string& name, const std::string& meaning,
+                                      bool needed) {
   keep(name, {});
   Option& option = *options_.back();
   option.handle = app_.add_option(name, option.text, meaning)->type_name("");
+  // CLI11 has no such mark for words that it does not demand itself; no file configures options.
+  option.handle->configurable(needed);
   return option;
 }
 

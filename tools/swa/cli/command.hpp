@@ -50,7 +50,9 @@ class Command {
   const Option& add_other(const std::string& name, const std::string& usual,
                           const std::string& meaning);
   const Option& add_flag(const std::string& name, const std::string& meaning);
-  const Option& add_positional(const std::string& name, const std::string& meaning);
+  // A word without an option before it; the manual shows one that is not `needed` in brackets.
+  const Option& add_positional(const std::string& name, const std::string& meaning,
+                               bool needed = true);
 
   // Lets --export take .svg; the help says what it shows. on_run then sets Outcome::figure where
   // wants_figure().

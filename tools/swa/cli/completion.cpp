@@ -97,11 +97,15 @@ std::string bash_option_cases(const CommandRow& command, const std::string& scop
 // Anywhere else after a command: the words of its positionals, and its options.
 std::string bash_command_case(const CommandRow& command) {
   Words words;
+  std::string files;  // where none of the words fits
   for (const OptionRow& option : command.options) {
-    if (option.positional) append(words, choices(command.name, option.names.front()).words);
+    if (!option.positional) continue;
+    const Choices values = choices(command.name, option.names.front());
+    append(words, values.words);
+    if (values.files) files = "compopt -o default 2>/dev/null; ";
   }
   append(words, option_names(command));
-  return bash_case(command.name + ":*", bash_words(words));
+  return bash_case(command.name + ":*", files + bash_words(words));
 }
 
 // --- zsh -------------------------------------------------------------------------------------

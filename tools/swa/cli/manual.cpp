@@ -126,8 +126,9 @@ std::string command_page(const CommandRow& command, const std::string& version) 
   std::string text = head("swa-" + command.name, command.meaning, version);
   std::string positionals;
   for (const OptionRow& option : command.options) {
-    if (option.positional)
-      positionals += fmt::format(" \\fI{}\\fR", escaped(upper(option.names[0])));
+    if (!option.positional) continue;
+    const std::string name = fmt::format("\\fI{}\\fR", escaped(upper(option.names[0])));
+    positionals += option.optional ? fmt::format(" [{}]", name) : " " + name;
   }
   text += fmt::format(".SH SYNOPSIS\n.B swa {}{}\n[\\fIOPTIONS\\fR]\n", escaped(command.name),
                       positionals);

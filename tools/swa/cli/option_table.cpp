@@ -14,6 +14,7 @@ OptionRow option_row(const CLI::Option& option) {
   row.meaning = option.get_description();
   row.usual = option.get_default_str();
   row.takes_value = option.get_expected_max() > 0;
+  row.optional = row.positional && !option.get_configurable();
   return row;
 }
 

@@ -16,6 +16,7 @@ struct OptionRow {
   std::string usual;  // the default; empty where none is shown
   bool takes_value = false;
   bool positional = false;
+  bool optional = false;  // of a positional: may be left out
 };
 
 struct CommandRow {

@@ -64,6 +64,20 @@ std::vector<Case> CaseOptions::read() const {
   return match_.given() ? matching(match_, cases) : cases;
 }
 
+std::vector<Case> CaseOptions::read_folder(const std::string& case_file) const {
+  for (const cli::Option* option : {&suite_, &file_}) {
+    if (!option->given()) continue;
+    throw UsageError(fmt::format("the folder brings its own cases, so {} has no say", option->name),
+                     fmt::format("leave {} out; --match picks some of the cases", option->name));
+  }
+  if (problem_.given()) {
+    throw UsageError("the folder brings its own cases, and a problem is stated",
+                     "leave the options out that state it; --match picks some of the cases");
+  }
+  const std::vector<Case> cases = read_cases(case_file);
+  return match_.given() ? matching(match_, cases) : cases;
+}
+
 std::vector<Case> CaseOptions::read_source() const {
   if (suite_.given() && file_.given()) {
     throw UsageError("--suite and --cases both bring their own problems", "give one of them");

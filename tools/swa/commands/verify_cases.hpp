@@ -1,6 +1,7 @@
 // The options of verify that say which cases run.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/problem_sweep.hpp"
@@ -15,6 +16,10 @@ class CaseOptions {
   // At least one. Throws where two sources contradict each other, or --match picks none.
   std::vector<Case> read() const;
   const cli::Option& list() const { return list_; }
+  // Whether the problems are those of the command line.
+  bool is_stated() const { return problem_.given() && !suite_.given() && !file_.given(); }
+  // The cases of a folder's case file; what names other problems is refused.
+  std::vector<Case> read_folder(const std::string& case_file) const;
 
  private:
   std::vector<Case> read_source() const;

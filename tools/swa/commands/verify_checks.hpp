@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "verify/judge.hpp"
@@ -15,6 +16,9 @@ class CheckOptions {
 
   // --rows asks for the probe. Throws where two of them contradict each other.
   Checks read() const;
+  std::vector<const cli::Option*> options() const {
+    return {&probe_, &no_probe_, &rows_, &poison_, &no_poison_};
+  }
   // Those that were given, each with a blank before it, for the command that runs a case again.
   std::string repeated() const;
 

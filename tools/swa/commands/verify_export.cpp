@@ -1,0 +1,118 @@
+#include "commands/verify_export.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "commands/case_folders.hpp"
+#include "error.hpp"
+#include "memory.hpp"
+#include "reference/oracle.hpp"
+#include "reference/parallel.hpp"
+#include "terminal/interrupt.hpp"
+#include "terminal/progress.hpp"
+#include "verify/file_kernel.hpp"
+
+namespace swa::commands {
+namespace {
+
+constexpr double kGib = 1024.0 * 1024 * 1024;
+
+std::string gib(double bytes) {
+  return fmt::format("{:.1f} GiB", bytes / kGib);
+}
+
+// The names of what is wrong are the option's, which is given before any file is written.
+void require_room(const std::string& subject, const std::string& folder, double bytes) {
+  std::error_code trouble;
+  std::filesystem::path place = std::filesystem::absolute(folder, trouble);
+  while (!std::filesystem::exists(place, trouble) && place.has_relative_path()) {
+    place = place.parent_path();
+  }
+  const std::filesystem::space_info space = std::filesystem::space(place, trouble);
+  if (!trouble && bytes > static_cast<double>(space.available)) {
+    throw CannotRun(fmt::format("{}: the files take about {}, and {} are free there", subject,
+                                gib(bytes), gib(static_cast<double>(space.available))),
+                    "ask for fewer or smaller cases, or choose another disk");
+  }
+  if (bytes < kGib) return;
+  std::fputs(fmt::format("swa verify: about {} are written to {}\n", gib(bytes), folder).c_str(),
+             stderr);
+}
+
+report::Record record_of(const Case& c) {
+  report::Record record;
+  record.add({"case", "case"}, c.name)
+      .add({"options", "options"}, options(c.problem))
+      .add({"launches", "probe launches"}, exported_launches(c.problem))
+      .add({"bytes", "bytes"}, static_cast<Index>(export_bytes(c.problem)));
+  return record;
+}
+
+std::string comment() {
+  return fmt::format(
+      "# Written by swa {}. Each case is the name of a folder beside this file.\n"
+      "# `swa verify check` judges the outputs; docs/files.md says how to write them.\n",
+      SWA_VERSION);
+}
+
+// Whether all of them were written.
+bool write_all(NewFolder& target, const std::vector<Case>& cases) {
+  const terminal::StopOnInterrupt stop;
+  terminal::Progress progress("verify export", cases.size());
+  try {
+    target.make(target.path());
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (stop_requested()) return false;
+      const Case& c = cases[i];
+      progress.update(i, c.name);
+      export_case(fmt::format("{}/{}", target.path(), c.name), c.problem, make_inputs(c.problem),
+                  [&](const std::string& path) { target.make(path); });
+    }
+  } catch (const Stopped&) {
+    return false;
+  }
+  target.write_cases(comment(), cases);
+  target.keep();
+  return true;
+}
+
+}  // namespace
+
+cli::Outcome export_cases(const std::vector<Case>& unnamed, const std::string& folder) {
+  const std::string subject = "--out " + folder;
+  const std::vector<Case> cases = name_folders(unnamed);
+  NewFolder target(subject, folder);
+  double bytes = 0;
+  for (const Case& c : cases) {
+    require_memory(oracle_bytes(c.problem) + file_memory(c.problem),
+                   fmt::format("the problem '{}'", options(c.problem)));
+    bytes += export_bytes(c.problem);
+  }
+  require_room(subject, folder, bytes);
+  cli::Outcome outcome;
+  outcome.report.schema = "swa.verify.export/1";
+  const bool complete = write_all(target, cases);
+  outcome.report.summary = {{"folder", folder},
+                            {"cases", static_cast<Index>(complete ? cases.size() : 0)},
+                            {"bytes", bytes},
+                            {"interrupted", !complete}};
+  if (!complete) {
+    const std::string what = "nothing was exported";
+    terminal::say_interrupted(what);
+    outcome.report.interrupted = what;
+    outcome.report.blocks = {report::Lines{{"interrupted: " + what}}};
+    outcome.status = terminal::kInterrupted;
+    return outcome;
+  }
+  report::Table table;
+  for (const Case& c : cases) append(table, record_of(c));
+  outcome.report.blocks = {
+      table, report::Lines{{fmt::format("{} cases are in {}, {:.1f} MiB", cases.size(), folder,
+                                        bytes / (1024 * 1024)),
+                            "run the kernel on each folder, then: swa verify check " + folder}}};
+  return outcome;
+}
+
+}  // namespace swa::commands
