@@ -205,6 +205,12 @@ TEST_CASE("every option of verify refuses what it cannot take") {
                            {"--timeout", Kind::positive, "--nq 8"},
                            {"--format", Kind::word, "--nq 8", "json"},
                            {"--export", Kind::word, "--nq 8", "x.json"}});
+  // Their values are names of files and folders: files_options_test.cpp says what those refuse.
+  for (const string option : {"--out", "--output", "--lse", "--q", "--k", "--v", "--dump"}) {
+    check_refused(words("verify --nq 8 " + option), {option});
+    check_refused(words("verify --nq 8 " + option + "="), {option});
+    check_refused(words("verify --nq 8 " + option + " a " + option + " a"), {option});
+  }
 }
 
 TEST_CASE("every option of trap-demo refuses what it cannot take") {

@@ -85,6 +85,7 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"verify", "--he"}) == List{"--help", "--heads", "--head-dim", "--head-dim-v"});
   CHECK(bash.offers({"verify", "--sup"}).empty());
   CHECK(bash.offers({"trap-demo", "n"}) == List{"nan"});
+  CHECK(bash.offers({"verify", "ch"}) == List{"check"});
   CHECK(bash.offers({"trap-demo", "nan", "--guard", ""}) == List{"on", "off"});
   CHECK(bash.offers({"verify", "--format", ""}) ==
         List{"text", "json", "jsonl", "csv", "md", "junit"});
@@ -189,13 +190,16 @@ TEST_CASE("bash offers exactly the words that an option takes") {
       CHECK(offered == wanted);
       for (const string& word : offered) {
         CAPTURE(word);
-        CHECK(run_swa(with(word)).status == 0);
+        // What a word of verify needs besides is complained of, not the word.
+        const Finished run = run_swa(with(word));
+        CHECK((run.status == 0 || contains(run.err, word + " has no folder")));
       }
       if (!wanted.empty()) lists.insert(command.name + ' ' + name);
     }
   }
-  for (const string list : {"kv-budget --model", "verify --suite", "verify --kernel",
-                            "tile-map --anchor", "trap-demo trap", "reproduce --format"}) {
+  for (const string list :
+       {"kv-budget --model", "verify --suite", "verify --kernel", "tile-map --anchor",
+        "trap-demo trap", "verify task", "reproduce --format"}) {
     CHECK(lists.contains(list));
   }
 }
