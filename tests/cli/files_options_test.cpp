@@ -157,6 +157,8 @@ TEST_CASE("files: an export that fails or is stopped leaves nothing behind") {
   CHECK(names_in(root).empty());
   // What is too much for the machine is refused before anything is written.
   refused("verify export --nq 1Ti --W 8 --out " + root, 3, {"memory"});
+  refused("verify export --nq 20000 --W 1:2000:1 --sinks 0:9:1 --heads 32 --out " + root, 3,
+          {"--out " + root, "are free there"});
   CHECK(names_in(root).empty());
   CHECK(output("verify export --nq 4 --head-dim 8 --out " + root + "/").size() > 0);
   CHECK(fs::exists(root + "/cases.toml"));
@@ -230,11 +232,21 @@ TEST_CASE("files: --dump keeps the tensors of what fails, and a case file that r
   output("verify --nq 8 --dump " + to + "-none");
   CHECK_FALSE(fs::exists(to + "-none"));
   fs::remove_all(to);
-  const FullDisk full(700);
-  const Finished cut = run_swa(line);
-  CHECK(cut.status == 1);
-  CHECK(contains(cut.out, "--dump: nothing was written to " + to + "; "));
+  const string sizes = exported(scratch, "--nq 12,60 --W 5 --head-dim 8", "sizes");
+  answer(sizes, one_too_wide());
+  const auto cut_off_at = [&](rlim_t bytes) {
+    const FullDisk full(bytes);
+    const Finished cut = run_swa("verify check " + sizes + " --dump " + to);
+    CHECK(cut.status == 1);
+    CHECK(contains(cut.out, "2 of 2 did not pass"));
+    CHECK(contains(cut.out, "could not be written"));
+    return cut.out;
+  };
+  CHECK(contains(cut_off_at(700), "--dump: nothing was written to " + to + "; "));
   CHECK_FALSE(fs::exists(to));
+  // The first case is small enough.
+  CHECK(contains(cut_off_at(3000), "--dump: 1 cases are in " + to));
+  CHECK(names_in(to) == std::set<string>{"cases.toml", "W-5-nq-12-head-dim-8"});
 }
 
 TEST_CASE("files: PyTorch's attention, as the page shows it, passes") {

@@ -23,7 +23,7 @@ std::string gib(double bytes) {
   return fmt::format("{:.1f} GiB", bytes / kGib);
 }
 
-// The names of what is wrong are the option's, which is given before any file is written.
+// Throws CannotRun where the disk has no room for so much.
 void require_room(const std::string& subject, const std::string& folder, double bytes) {
   std::error_code trouble;
   std::filesystem::path place = std::filesystem::absolute(folder, trouble);
@@ -39,6 +39,30 @@ void require_room(const std::string& subject, const std::string& folder, double 
   if (bytes < kGib) return;
   std::fputs(fmt::format("swa verify: about {} are written to {}\n", gib(bytes), folder).c_str(),
              stderr);
+}
+
+// Bytes on the disk, where the cases fit into memory one by one, and into one case file.
+double require_sizes(const std::vector<Case>& cases) {
+  const auto memory = [](const Case& c) {
+    return oracle_bytes(c.problem) + file_memory(c.problem);
+  };
+  const Case* largest = &cases.front();
+  double bytes = 0;
+  std::size_t text = 0;
+  for (const Case& c : cases) {
+    if (memory(c) > memory(*largest)) largest = &c;
+    bytes += export_bytes(c.problem);
+    text += to_toml(c).size() + 1;
+  }
+  require_memory(memory(*largest), fmt::format("the problem '{}'", options(largest->problem)));
+  constexpr std::size_t kMostText = 15 << 20;  // a reader takes 16 MiB
+  if (text > kMostText) {
+    throw UsageError(
+        fmt::format("{} cases make a case file of {} MiB, which nobody would read again",
+                    cases.size(), text >> 20),
+        "export them in several folders");
+  }
+  return bytes;
 }
 
 report::Record record_of(const Case& c) {
@@ -84,12 +108,7 @@ cli::Outcome export_cases(const std::vector<Case>& unnamed, const std::string& f
   const std::string subject = "--out " + folder;
   const std::vector<Case> cases = name_folders(unnamed);
   NewFolder target(subject, folder);
-  double bytes = 0;
-  for (const Case& c : cases) {
-    require_memory(oracle_bytes(c.problem) + file_memory(c.problem),
-                   fmt::format("the problem '{}'", options(c.problem)));
-    bytes += export_bytes(c.problem);
-  }
+  const double bytes = require_sizes(cases);
   require_room(subject, folder, bytes);
   cli::Outcome outcome;
   outcome.report.schema = "swa.verify.export/1";
