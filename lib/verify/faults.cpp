@@ -26,9 +26,24 @@ const Fault& fault(std::string_view name) {
                                   [&](const Fault& f) { return f.name == name; });
   if (found == faults().end()) {
     throw UsageError(fmt::format("'{}' is no fault of the catalogue", name),
-                     "swa verify --list-faults names them");
+                     "swa trap-demo --list names them");
   }
   return *found;
+}
+
+std::string class_of(const Fault& fault) {
+  std::string word(fault.kind);
+  std::replace(word.begin(), word.end(), ' ', '-');
+  return word;
+}
+
+std::vector<std::string> fault_classes() {
+  std::vector<std::string> classes;
+  for (const Fault& f : faults()) {
+    const std::string word = class_of(f);
+    if (std::find(classes.begin(), classes.end(), word) == classes.end()) classes.push_back(word);
+  }
+  return classes;
 }
 
 std::string remedy_of(const Fault& fault, const Problem& problem) {

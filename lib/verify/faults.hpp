@@ -25,6 +25,10 @@ const std::vector<Fault>& faults();
 // Throws UsageError where there is none of that name.
 const Fault& fault(std::string_view name);
 
+// The class of a fault as one word, such as "sink-logits", and those of all faults, in order.
+std::string class_of(const Fault& fault);
+std::vector<std::string> fault_classes();
+
 // The remedy with the problem's numbers.
 std::string remedy_of(const Fault& fault, const Problem& problem);
 
