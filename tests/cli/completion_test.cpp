@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "scratch.hpp"
 
 using namespace swa::test;
+using nlohmann::json;
 using std::string;
 using std::vector;
 
@@ -66,11 +68,30 @@ vector<string> choices_named_by(const Finished& refused) {
   vector<string> named;
   if (said.size() != 2 || !contains(said[1], words)) return named;
   string list = said[1].substr(said[1].find(words) + words.size());
+  list = list.substr(0, list.find(';'));
   for (std::size_t at = list.find(", "); !list.empty(); at = list.find(", ")) {
     named.push_back(list.substr(0, at));
     list = at == string::npos ? "" : list.substr(at + 2);
   }
   return named;
+}
+
+// The words that a remedy leaves to `swa COMMAND --list`: its names, then its classes.
+vector<string> listed_words(const string& command, const vector<string>& named) {
+  vector<string> names, classes;
+  const json listed = json::parse(output(command + " --list --format json"));
+  for (const json& row : listed["records"]) {
+    const string name = row["trap"], of_class = "all-" + row["class"].get<string>();
+    const bool known = std::find(named.begin(), named.end(), name) != named.end();
+    if (known) continue;
+    names.push_back(name);
+    if (std::find(classes.begin(), classes.end(), of_class) == classes.end()) {
+      classes.push_back(of_class);
+    }
+  }
+  names.insert(names.end(), classes.begin(), classes.end());
+  names.emplace_back("all-faults");
+  return names;
 }
 
 }  // namespace
@@ -84,8 +105,10 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"--ver"}) == List{"--version"});
   CHECK(bash.offers({"verify", "--he"}) == List{"--help", "--heads", "--head-dim", "--head-dim-v"});
   CHECK(bash.offers({"verify", "--sup"}).empty());
-  CHECK(bash.offers({"trap-demo", "n"}) == List{"nan"});
-  CHECK(bash.offers({"verify", "ch"}) == List{"check"});
+    CHECK(bash.offers({"verify", "ch"}) == List{"check"});
+    CHECK(bash.offers({"trap-demo", "na"}) == List{"nan", "nan-after-masked-tile"});
+    CHECK(bash.offers({"trap-demo", "all-s"}) ==
+          List{"all-strides", "all-scores", "all-sink-logits", "all-sink-tokens"});
   CHECK(bash.offers({"trap-demo", "nan", "--guard", ""}) == List{"on", "off"});
   CHECK(bash.offers({"verify", "--format", ""}) ==
         List{"text", "json", "jsonl", "csv", "md", "junit"});
@@ -184,14 +207,22 @@ TEST_CASE("bash offers exactly the words that an option takes") {
       };
       CAPTURE(command.name);
       CAPTURE(name);
-      const vector<string> wanted = choices_named_by(run_swa(with("surely-not")));
+      const Finished refused = run_swa(with("surely-not"));
+      vector<string> wanted = choices_named_by(refused);
+      const bool lists_more = contains(refused.err, "swa " + command.name + " --list");
+      if (lists_more) {
+        const vector<string> more = listed_words(command.name, wanted);
+        wanted.insert(wanted.end(), more.begin(), more.end());
+      }
       vector<string> offered = bash.offers(with(""));
       std::erase_if(offered, [](const string& word) { return word.starts_with('-'); });
       CHECK(offered == wanted);
       for (const string& word : offered) {
         CAPTURE(word);
+        Words line = with(word);
+        if (lists_more) line.emplace_back("--list");  // known, and nothing to wait for
         // What a word of verify needs besides is complained of, not the word.
-        const Finished run = run_swa(with(word));
+        const Finished run = run_swa(line);
         CHECK((run.status == 0 || contains(run.err, word + " has no folder")));
       }
       if (!wanted.empty()) lists.insert(command.name + ' ' + name);

@@ -10,6 +10,7 @@
 #include "problem/stated.hpp"
 #include "report/report.hpp"
 #include "tiles/rules.hpp"
+#include "verify/faults.hpp"
 #include "verify/kernel.hpp"
 #include "verify/timed_kernel.hpp"
 
@@ -33,6 +34,14 @@ List rule_words() {
 List timed_words() {
   List words;
   for (const TimedKernel& kernel : timed_kernels({})) words.push_back(kernel.name);
+  return words;
+}
+
+List trap_words() {
+  List words{"nan", "off-by-one", "alignment", "rope-slot", "all"};
+  for (const Fault& f : faults()) words.emplace_back(f.name);
+  for (const std::string& of : fault_classes()) words.push_back("all-" + of);
+  words.push_back("all-faults");
   return words;
 }
 
@@ -64,7 +73,7 @@ const std::vector<Row>& rows() {
       {"trap-demo", "--format", {report::format_words(true)}},
       {"verify", "--format", {report::format_words(true)}},
       {"", "--format", {report::format_words()}},
-      {"trap-demo", "trap", {{"nan", "off-by-one", "alignment", "rope-slot", "all"}}},
+      {"trap-demo", "trap", {trap_words()}},
       {"trap-demo", "--guard", {{"on", "off"}}},
       {"trap-demo", "--order", {{"forward", "reverse"}}},
       {"swa", "--completion", {{"bash", "zsh"}}},

@@ -18,12 +18,6 @@ constexpr const char* kListForms =
     "write a whole number such as 4096 or 4Ki, a list such as 128,512, or a range such as "
     "64:256:64 or 1Ki:8Ki:*2";
 
-// What was typed, short enough for a sentence.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kMost = 40;
-  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
-}
-
 // 1 for no suffix, 0 for one that is not known.
 Index factor_of(std::string_view suffix) {
   if (suffix.empty()) return 1;
@@ -105,6 +99,11 @@ void append_range(std::string_view option, std::string_view text, Limits limits,
 }
 
 }  // namespace
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
+}
 
 Index parse_count(std::string_view option, std::string_view text, Limits limits) {
   return parse_one(option, text, limits, kCountForm);

@@ -11,6 +11,9 @@
 
 namespace swa::cli {
 
+// What was typed, short enough for a sentence.
+std::string quoted(std::string_view text);
+
 struct Limits {
   Index least = 1;
   Index most = kMaxIndex;
