@@ -64,6 +64,10 @@ Plan plan_of(const Problem& problem, TileShape tile, const FaultSet& planted) {
   return plan;
 }
 
+Plan plan_of(const Problem& problem, TileShape tile, const Fault& planted) {
+  return plan_of(problem, tile, FaultSet{&planted});
+}
+
 Kernel planted_kernel(const FaultSet& planted, TileShape tile) {
   Kernel kernel = cpu_kernels(tile).front();
   kernel.name = "planted:" + name_of(planted);

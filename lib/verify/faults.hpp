@@ -38,6 +38,7 @@ using FaultSet = std::vector<const Fault*>;  // planted in this order; empty for
 std::string name_of(const FaultSet& planted);
 
 Plan plan_of(const Problem& problem, TileShape tile, const FaultSet& planted = {});
+Plan plan_of(const Problem& problem, TileShape tile, const Fault& planted);
 // The kernel planted:NAME, the tiled forward with these faults.
 Kernel planted_kernel(const FaultSet& planted, TileShape tile);
 

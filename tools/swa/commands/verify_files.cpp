@@ -93,7 +93,7 @@ void FileOptions::require_sense(const CaseOptions& cases, const Options& of_kern
     }
     refuse_given(joined(joined(of_kernels, inputs), {&fail_fast, &output_, &lse_, &dump_}),
                  "export runs no kernel");
-    if (cases.list())
+    if (cases.list().given())
       throw UsageError("--list prints cases, and export writes them", "ask for one of them");
     out();
     return;
