@@ -60,7 +60,7 @@ TEST_CASE("pairs of faults are named") {
     const FaultSet in_order{std::min(planted[0], planted[1]), std::max(planted[0], planted[1])};
     CHECK(names(verdict.diagnoses[0], in_order));
     CHECK(verdict.diagnoses[0].name() == verdict.diagnoses[0].faults[0]->name.data() +
-                                             std::string(" + ") +
+                                             std::string("+") +
                                              verdict.diagnoses[0].faults[1]->name.data());
     CHECK(verdict.diagnoses[0].meaning().find("; and ") != std::string::npos);
   };
