@@ -15,6 +15,10 @@ report::Value position(const std::array<Index, 4>& index) {
   return report::Numbers(index.begin(), index.end());
 }
 
+std::string counted(Index count, const char* one, const char* many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 report::Value mask_word(const Verdict& v) {
   if (!v.mask) return {};
   return std::string(v.mask->exact() ? "exact" : "wrong");
@@ -71,7 +75,7 @@ std::vector<std::string> findings(const Problem& p, const Verdict& v) {
     const MaskComparison& m = *v.mask;
     std::vector<std::string> parts;
     const auto add = [&](Index count, const char* one, const char* many) {
-      if (count > 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
+      if (count > 0) parts.push_back(counted(count, one, many));
     };
     add(m.extra, "key too many", "keys too many");
     add(m.missing, "key missing", "keys missing");
@@ -118,24 +122,28 @@ std::vector<std::string> findings(const Problem& p, const Verdict& v) {
 std::vector<std::string> facts(const Problem& p, const Verdict& v) {
   std::vector<std::string> lines;
   if (v.probed) {
-    lines.push_back(
-        fmt::format("probe: {} launches, {}: the mask is {}", v.probed->launches,
-                    v.probed->all_rows ? "every row" : fmt::format("{} sampled rows", v.mask->rows),
-                    v.mask->exact() ? "exact" : "wrong"));
+    lines.push_back(fmt::format(
+        "probe: {}, {}: the mask is {}", counted(v.probed->launches, "launch", "launches"),
+        v.probed->all_rows ? "every row" : counted(v.mask->rows, "sampled row", "sampled rows"),
+        v.mask->exact() ? "exact" : "wrong"));
     for (const std::string& line : describe_mask(p, *v.probed)) lines.push_back("  " + line);
   }
   if (v.poison && v.poison->deterministic) {
     const PoisonTest& test = *v.poison;
-    lines.push_back(test.dead.keys == 0
-                        ? "poison: every key is seen by some row"
-                        : fmt::format("poison: {} dead keys {}", test.dead.keys,
-                                      test.dead.clean() ? "change no bit" : "change the output"));
-    lines.push_back(
-        fmt::format("  rows {} from a key that they do not see{}",
-                    test.isolation.granule == 0
-                        ? "keep their bits, whatever comes"
-                        : fmt::format("are isolated beyond {} keys", test.isolation.granule),
-                    v.granule ? fmt::format(" (declared: {})", *v.granule) : ""));
+    std::string dead = "every key is seen by some row";
+    if (test.dead.keys > 0) {
+      dead = fmt::format("poison in {} that no row sees changes {}",
+                         counted(test.dead.keys, "key", "keys"),
+                         test.dead.clean() ? "no bit" : "the output");
+    }
+    std::string isolated = "whatever lies in a key changes no bit of a row that does not see it";
+    if (test.isolation.granule > 0) {
+      isolated = fmt::format("NaN in a key reaches rows up to {} away from seeing it",
+                             counted(test.isolation.granule, "key", "keys"));
+    }
+    if (v.granule) isolated += fmt::format(" (declared: {})", *v.granule);
+    lines.push_back("poison: " + dead);
+    lines.push_back("  " + isolated);
   } else if (v.poison) {
     lines.emplace_back("poison: two runs on the same inputs differ, so nothing can be said");
   }
