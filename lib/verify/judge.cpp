@@ -28,7 +28,7 @@ double flops_of_call(const Problem& p) {
 
 // Whether a check of so many calls is done; where it is not, the verdict says so.
 bool is_due(Checks::When when, const char* what, Index calls, const Problem& p, Verdict& verdict) {
-  constexpr double kSmall = 1e9;  // some tenths of a second on a core
+  constexpr double kSmall = 2e9;  // about a second on a core
   if (when == Checks::When::never) return false;
   if (when == Checks::When::always) return true;
   const double flops = flops_of_call(p) * static_cast<double>(calls);

@@ -105,10 +105,10 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"--ver"}) == List{"--version"});
   CHECK(bash.offers({"verify", "--he"}) == List{"--help", "--heads", "--head-dim", "--head-dim-v"});
   CHECK(bash.offers({"verify", "--sup"}).empty());
-    CHECK(bash.offers({"verify", "ch"}) == List{"check"});
-    CHECK(bash.offers({"trap-demo", "na"}) == List{"nan", "nan-after-masked-tile"});
-    CHECK(bash.offers({"trap-demo", "all-s"}) ==
-          List{"all-strides", "all-scores", "all-sink-logits", "all-sink-tokens"});
+  CHECK(bash.offers({"verify", "ch"}) == List{"check"});
+  CHECK(bash.offers({"trap-demo", "na"}) == List{"nan", "nan-after-masked-tile"});
+  CHECK(bash.offers({"trap-demo", "all-s"}) ==
+        List{"all-strides", "all-scores", "all-sink-logits", "all-sink-tokens"});
   CHECK(bash.offers({"trap-demo", "nan", "--guard", ""}) == List{"on", "off"});
   CHECK(bash.offers({"verify", "--format", ""}) ==
         List{"text", "json", "jsonl", "csv", "md", "junit"});

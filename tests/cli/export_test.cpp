@@ -73,7 +73,7 @@ TEST_CASE("a wrong export is refused before any work") {
   check_refused_at_once(long_run + "/no/such/folder/x.json", "no such folder");
   check_refused_at_once(long_run + file, "suffix");
   check_refused_at_once(long_run + file + ".png", "suffix");
-  check_refused_at_once(long_run + file + ".svg", "no figure");
+  check_refused_at_once(long_run + file + ".svg", "at most 256");
   check_refused_at_once(long_run + file + ".csv," + file + ".csv", "more than once");
   check_refused_at_once(long_run + file + ".csv --export " + file + ".md", "more than once");
   for (const string command : {"trap-demo nan", "reproduce"}) {

@@ -99,14 +99,14 @@ TEST_CASE("files: a window that is one too wide is named, from the numbers and f
   answer(root, one_too_wide());
   const Finished run = run_swa("verify check " + root);
   CHECK(run.status == 1);
-  CHECK(contains(run.out, "certain: every window holds one key too many"));
+  CHECK(contains(run.out, "(certain): every window holds one key too many"));
   // The output alone tells too.
   const string folder = root + "/W-100-nq-96-nk-300";
   const string line = "verify --W 100 --nq 96 --nk 300 --output " + folder + "/o.npy";
   for (const string& more : {string(), " --lse " + folder + "/lse.npy"}) {
     const Finished alone = run_swa(line + more);
     CHECK(alone.status == 1);
-    CHECK(contains(alone.out, "certain: every window holds one key too many"));
+    CHECK(contains(alone.out, "(certain): every window holds one key too many"));
     CHECK(contains(alone.out, "\n  swa " + line + more + "\n"));
   }
 }

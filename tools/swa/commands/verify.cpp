@@ -9,6 +9,7 @@
 #include "commands/verify_faults.hpp"
 #include "commands/verify_run.hpp"
 #include "error.hpp"
+#include "figures/figures.hpp"
 #include "kernels/forward.hpp"
 
 namespace swa::commands {
@@ -102,6 +103,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
             throw UsageError("--export .svg draws one kernel on one problem",
                              "name one with --kernel, and give one problem");
           }
+          figures::require_readable_mask(options.cases.front().problem.mask());
           options.checks.probe = Checks::When::always;
         }
         return run(options);

@@ -29,6 +29,7 @@ struct RecoveredRow {
   KeyRuns keys;
 };
 // Specification and recovered mask in one grid; at most 256 x 256.
+void require_readable_mask(const Mask& mask);
 std::string recovered_mask(const Mask& mask, const std::vector<RecoveredRow>& rows,
                            const std::string& kernel);
 

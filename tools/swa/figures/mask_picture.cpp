@@ -48,7 +48,7 @@ void draw_lines(Svg& svg, const Grid& grid) {
 
 std::string mask_picture(const Mask& mask) {
   const Grid grid{mask.n_q, mask.n_k};
-  require_readable(grid, "pairs", "ask for a shorter sequence");
+  require_readable_mask(mask);
   const Count visible = visible_pairs(mask), all = Count{mask.n_q} * mask.n_k;
   Notes notes;
   notes.title = "Mask of " + mask_title(mask);

@@ -57,10 +57,14 @@ Pair pair_at(const Mask& mask, const RecoveredRow* row, Index r, Index key) {
 
 }  // namespace
 
+void require_readable_mask(const Mask& mask) {
+  require_readable(Grid{mask.n_q, mask.n_k}, "pairs", "ask for a shorter sequence");
+}
+
 std::string recovered_mask(const Mask& mask, const std::vector<RecoveredRow>& rows,
                            const std::string& kernel) {
   const Grid grid{mask.n_q, mask.n_k};
-  require_readable(grid, "pairs", "ask for a shorter sequence");
+  require_readable_mask(mask);
   std::vector<const RecoveredRow*> by_row(static_cast<std::size_t>(mask.n_q));
   for (const RecoveredRow& row : rows) by_row[static_cast<std::size_t>(row.row)] = &row;
 
