@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "error.hpp"
+#include "memory.hpp"
 #include "reference/parallel.hpp"
 #include "tiles/counts.hpp"
 
@@ -21,20 +22,27 @@ std::string beyond_fp32(const Problem& problem, const Oracle& oracle) {
   return fmt::format("scores may reach {:.1e}, more than fp32 holds", largest);
 }
 
-// Multiplications of one call.
-double flops_of_call(const Problem& p) {
-  return visible_pairs_of(p) * static_cast<double>(p.head_dim + p.value_dim());
+// Elements of all tensors of a call.
+double elements_of(const Problem& p) {
+  const Index dims = p.head_dim + p.value_dim();
+  return static_cast<double>(p.query_shape(dims).size() + p.key_shape(dims).size());
 }
 
 // Whether a check of so many calls is done; where it is not, the verdict says so.
 bool is_due(Checks::When when, const char* what, Index calls, const Problem& p, Verdict& verdict) {
-  constexpr double kSmall = 2e9;  // about a second on a core
   if (when == Checks::When::never) return false;
+  // Each check holds its own inputs and some outputs.
+  if (3 * sizeof(double) * elements_of(p) > spare_bytes()) {
+    verdict.left_out.push_back(fmt::format("{}: the memory at hand is too little", what));
+    return false;
+  }
   if (when == Checks::When::always) return true;
-  const double flops = flops_of_call(p) * static_cast<double>(calls);
-  if (flops <= kSmall) return true;
-  verdict.left_out.push_back(
-      fmt::format("{}: {} calls of {:.1e} multiplications", what, calls, flops_of_call(p)));
+  constexpr double kSmall = 2e9;  // steps: about a second on a core
+  constexpr double kStepsPerElement = 8;
+  const double steps = visible_pairs_of(p) * static_cast<double>(p.head_dim + p.value_dim()) +
+                       kStepsPerElement * elements_of(p);
+  if (steps * static_cast<double>(calls) <= kSmall) return true;
+  verdict.left_out.push_back(fmt::format("{}: {} calls of {:.1e} steps", what, calls, steps));
   return false;
 }
 
@@ -70,7 +78,10 @@ void look_for_faults(const Kernel& kernel, const Problem& p, const Inputs& input
   // Query-key pairs of all hypotheses together: some seconds.
   constexpr double kMostSingles = 1e8, kMostPairs = 3e7;
   Observation seen{&got, verdict.probed ? &*verdict.probed : nullptr};
-  if (visible_pairs_of(p) * static_cast<double>(faults().size()) > kMostSingles) {
+  constexpr double kMostBytes = 0x1p30;  // of their outputs, and of the sums of weight |v|
+  const auto all = static_cast<double>(faults().size());
+  if (visible_pairs_of(p) * all > kMostSingles ||
+      2 * sizeof(double) * elements_of(p) * all > kMostBytes) {
     seen.got = nullptr;  // the mask may tell
     if (seen.probe == nullptr) {
       verdict.left_out.emplace_back(

@@ -1,9 +1,22 @@
 #include "verify/plan.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace swa {
+
+const Sequence* sequence_of_row(const std::vector<Sequence>& all, Index batch, Index row) {
+  // The last that begins at the row or before it: those without queries begin where the next does.
+  const auto next = std::upper_bound(
+      all.begin(), all.end(), std::pair(batch, row),
+      [](const auto& at, const Sequence& s) { return at < std::pair(s.batch, s.q_row); });
+  if (next == all.begin()) return nullptr;
+  const Sequence& s = *(next - 1);
+  return s.batch == batch && row < s.q_row + s.mask.n_q ? &s : nullptr;
+}
+
 namespace {
 
 // The sequence that a row of the output belongs to, and its row within; none for padding.
@@ -13,11 +26,8 @@ struct Place {
 };
 
 std::optional<Place> place_of(const Problem& p, Index batch, Index row) {
-  for (const Sequence& s : sequences(p)) {
-    if (s.batch == batch && row >= s.q_row && row < s.q_row + s.mask.n_q) {
-      return Place{s, row - s.q_row};
-    }
-  }
+  const std::vector<Sequence> all = sequences(p);
+  if (const Sequence* s = sequence_of_row(all, batch, row)) return Place{*s, row - s->q_row};
   return std::nullopt;
 }
 

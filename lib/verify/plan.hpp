@@ -55,6 +55,9 @@ Attention run_plan_exactly(const Plan& plan, const Inputs& inputs);
 // Sum of weight |v| in place of the output.
 Tensor<double> run_plan_on_abs_values(const Plan& plan, const Inputs& inputs);
 
+// The sequence that a row of the output, of a batch entry, belongs to; null for padding.
+const Sequence* sequence_of_row(const std::vector<Sequence>& all, Index batch, Index row);
+
 // The keys that a row of the output adds up, as rows of the tensor k: `row` counts the rows of the
 // output tensor, padding included. Empty for a row of padding.
 KeyRuns planned_keys(const Plan& plan, Index batch, Index head, Index row);

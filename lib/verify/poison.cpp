@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace swa {
@@ -53,25 +54,28 @@ void set(Inputs& inputs, const KeyRow& key, double value) {
   }
 }
 
-// Every key of a sequence that one of its rows sees.
-std::vector<bool> seen_keys(const Mask& mask) {
-  std::vector<bool> seen(static_cast<std::size_t>(mask.n_k));
+// How many rows see each key.
+std::vector<Index> rows_that_see(const Mask& mask) {
+  std::vector<Index> steps(static_cast<std::size_t>(mask.n_k + 1));
   for (Index row = 0; row < mask.n_q; ++row) {
     const RowKeys keys = keys_of_row(mask, row);
     for (const KeyRange& range : {keys.sinks, keys.band}) {
       if (range.empty()) continue;
-      std::fill(seen.begin() + range.begin, seen.begin() + range.end, true);
+      ++steps[static_cast<std::size_t>(range.begin)];
+      --steps[static_cast<std::size_t>(range.end)];
     }
   }
-  return seen;
+  std::partial_sum(steps.begin(), steps.end(), steps.begin());
+  steps.pop_back();
+  return steps;
 }
 
 std::vector<KeyRow> dead_keys(const Problem& p) {
   std::vector<KeyRow> dead;
   for (const Sequence& s : sequences(p)) {
-    const std::vector<bool> seen = seen_keys(s.mask);
-    for (std::size_t key = 0; key < seen.size(); ++key) {
-      if (!seen[key]) dead.push_back({s.batch, s.k_row + static_cast<Index>(key)});
+    const std::vector<Index> rows = rows_that_see(s.mask);
+    for (std::size_t key = 0; key < rows.size(); ++key) {
+      if (rows[key] == 0) dead.push_back({s.batch, s.k_row + static_cast<Index>(key)});
     }
     const bool padded = p.layout == Layout::padded;
     for (Index row = s.mask.n_k; padded && row < p.n_k; ++row) dead.push_back({s.batch, row});
@@ -99,12 +103,9 @@ DeadKeyTest test_dead_keys(const Kernel& kernel, const Problem& p, const Inputs&
 // Keys that some rows of the sequence see and others do not, spread over it.
 std::vector<Index> keys_to_poison(const Mask& mask) {
   std::vector<Index> all;
-  for (Index key = 0; key < mask.n_k; ++key) {
-    bool seen = false, hidden = false;
-    for (Index row = 0; row < mask.n_q && !(seen && hidden); ++row) {
-      (sees(mask, row, key) ? seen : hidden) = true;
-    }
-    if (seen && hidden) all.push_back(key);
+  const std::vector<Index> rows = rows_that_see(mask);
+  for (std::size_t key = 0; key < rows.size(); ++key) {
+    if (rows[key] > 0 && rows[key] < mask.n_q) all.push_back(static_cast<Index>(key));
   }
   if (all.size() <= kPoisonedKeys) return all;
   std::vector<Index> some;

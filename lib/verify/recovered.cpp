@@ -8,6 +8,8 @@
 #include <map>
 #include <numeric>
 
+#include "verify/plan.hpp"
+
 namespace swa {
 namespace {
 
@@ -18,17 +20,22 @@ struct Expected {
 };
 
 Expected expected_keys(const std::vector<Sequence>& all, Index batch, Index row) {
-  for (const Sequence& s : all) {
-    if (s.batch != batch || row < s.q_row || row >= s.q_row + s.mask.n_q) continue;
-    Expected expected{{}, false};
-    for (Index key = 0; key < s.mask.n_k; ++key) {
-      if (sees(s.mask, row - s.q_row, key)) {
-        append(expected.keys, {s.k_row + key, s.k_row + key + 1});
+  const Sequence* const s = sequence_of_row(all, batch, row);
+  if (s == nullptr) return {};
+  Expected expected{{}, false};
+  // Each key is decided by sees(); the ranges only say where there is something to decide.
+  const RowKeys where = keys_of_row(s->mask, row - s->q_row);
+  Index decided = 0;
+  for (const KeyRange& range : {where.sinks, where.band}) {
+    const Index end = smaller(range.end + 1, s->mask.n_k);
+    for (Index key = larger(decided, range.begin - 1); key < end; ++key) {
+      if (sees(s->mask, row - s->q_row, key)) {
+        append(expected.keys, {s->k_row + key, s->k_row + key + 1});
       }
     }
-    return expected;
+    decided = larger(decided, end);
   }
-  return {};
+  return expected;
 }
 
 // Calls what(begin, end, expected times, got times) for pieces of keys where the two differ.
