@@ -22,7 +22,8 @@ using Objects = std::vector<std::vector<std::pair<std::string, std::string>>>;
 // inf and -inf elsewhere. An int64 beyond 2^53 in magnitude is a decimal string in JSON, so that no
 // reader that keeps numbers as doubles loses digits. Strings are UTF-8; in JSON each malformed byte
 // becomes U+FFFD.
-using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, Words, Objects>;
+using Value =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, Words, Objects>;
 
 inline Value or_null(const std::optional<std::int64_t>& value) {
   return value ? Value(*value) : Value();

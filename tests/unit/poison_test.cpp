@@ -66,8 +66,8 @@ TEST_CASE("the right plan is clean on problems of every kind") {
 }
 
 TEST_CASE("rows without keys that a window ends before are near the keys of their tile") {
-  // Key 32 is poisoned among others. Row 131 is the last that sees it, and row 191 of the same query
-  // tile sees no key: its window begins at 92.
+  // Key 32 is poisoned among others. Row 131 is the last that sees it, and row 191 of the same
+  // query tile sees no key: its window begins at 92.
   Problem p;
   p.n_q = 200;
   p.n_k = 50;
