@@ -46,10 +46,22 @@ std::vector<std::string> fault_classes() {
   return classes;
 }
 
-std::string remedy_of(const Fault& fault, const Problem& problem) {
+namespace {
+
+std::string with_numbers(std::string_view text, const Problem& problem) {
   const Side left = problem.window.reach_left();
   const Index reach = left.bounded ? left.reach : problem.window.width - 1;
-  return fmt::format(fmt::runtime(fault.remedy), fmt::arg("W", reach + 1), fmt::arg("L", reach));
+  return fmt::format(fmt::runtime(text), fmt::arg("W", reach + 1), fmt::arg("L", reach));
+}
+
+}  // namespace
+
+std::string remedy_of(const Fault& fault, const Problem& problem) {
+  return with_numbers(fault.remedy, problem);
+}
+
+std::string convention_of(const Fault& fault, const Problem& problem) {
+  return with_numbers(fault.convention, problem);
 }
 
 std::string name_of(const FaultSet& planted) {

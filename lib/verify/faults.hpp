@@ -18,6 +18,8 @@ struct Fault {
   std::string_view cause;    // how it comes about
   std::string_view remedy;   // {W} and {L} stand for the problem's window and for left = W - 1
   void (*plant)(Plan&);      // leaves the plan as it is where the fault has no meaning
+  // Where the kernel is right by another project's convention: whose; else empty.
+  std::string_view convention = {};
 };
 
 // Every fault, by class; within a class the more common first.
@@ -29,8 +31,9 @@ const Fault& fault(std::string_view name);
 std::string class_of(const Fault& fault);
 std::vector<std::string> fault_classes();
 
-// The remedy with the problem's numbers.
+// The remedy, and the convention, with the problem's numbers.
 std::string remedy_of(const Fault& fault, const Problem& problem);
+std::string convention_of(const Fault& fault, const Problem& problem);
 
 using FaultSet = std::vector<const Fault*>;  // planted in this order; empty for the right kernel
 

@@ -52,12 +52,15 @@ std::vector<Fault> window_faults() {
        "W is passed where a count of keys to the left is expected, as in FlashAttention's "
        "window_size or FlashInfer's window_left",
        "W counts the query's own key: pass {L}, not {W}, as the left count",
-       [](Plan& plan) { edit_masks(plan, has_left, [](Mask& m) { widen(m, 1); }); }},
+       [](Plan& plan) { edit_masks(plan, has_left, [](Mask& m) { widen(m, 1); }); },
+       "W as a left count: FlashAttention window_size=({W}, 0), FlashInfer window_left={W}, "
+       "axlearn sliding_window_size={W}"},
       {"window-one-too-narrow", "window", "every window lacks its oldest key",
        "a left count is passed where W is expected, or the bound reads q - k < W - 1",
        "the oldest key of query q is q - {L}: pass {W} where W is expected, {L} where a left count "
        "is",
-       [](Plan& plan) { plan.row_edits.emplace_back(narrow); }},
+       [](Plan& plan) { plan.row_edits.emplace_back(narrow); },
+       "W without the query itself: a length of {L} in cuDNN or Hugging Face"},
       {"window-ignored", "window", "there is no window at all",
        "the window does not reach the kernel", "pass the window on: W = {W}, left = {L}",
        [](Plan& plan) { edit_masks(plan, has_window, ignore_window); }},
@@ -100,7 +103,8 @@ std::vector<Fault> window_faults() {
            set_band(m, left.bounded ? Side::of(left.reach / 2) : left,
                     Side::of(right_of(m).reach / 2));
          });
-       }},
+       },
+       "a width: ModernBERT local_attention, half of it on each side"},
       {"window-doubled", "window", "both sides of the band reach twice as far",
        "a whole width is taken for the reach of each side", "halve the width: it covers both sides",
        [](Plan& plan) {
@@ -159,7 +163,8 @@ std::vector<Fault> window_faults() {
        [](Plan& plan) {
          edit_masks(plan, is_causal_window,
                     [](Mask& m) { m.window = Window::chunked(m.window.width); });
-       }},
+       },
+       "chunked attention, as in the local layers of Llama 4"},
       {"a-window-for-chunks", "window", "rows see their last C keys, not their chunk of C",
        "a sliding window stands in for chunked attention", "compare q / C with k / C",
        [](Plan& plan) {
@@ -178,7 +183,8 @@ std::vector<Fault> alignment_faults() {
        [](Plan& plan) {
          if (plan.problem.anchor != Anchor::bottom_right) return;
          plan.mask_edits.emplace_back([](Mask& m) { m.q_offset = 0; });
-       }},
+       },
+       "top-left alignment: cuDNN without BOTTOM_RIGHT, xformers LowerTriangularMask"},
       {"bottom-right", "alignment", "the last row sits at the last key",
        "the mask aligns bottom-right where top-left was asked for", "let row 0 sit at key 0",
        [](Plan& plan) {

@@ -40,13 +40,19 @@ report::Value poison_word(const Verdict& v) {
   return std::string(v.poison->pass(v.granule) ? "clean" : "reached");
 }
 
+// Where the kernel is right by another convention, whose; empty otherwise.
+std::string convention(const Diagnosis& d, const Problem& p) {
+  return d.faults.size() == 1 ? convention_of(*d.faults.front(), p) : "";
+}
+
 report::Objects diagnosis_objects(const Problem& p, const Verdict& v) {
   report::Objects objects;
   for (const Diagnosis& d : v.diagnoses) {
     objects.push_back({{"fault", d.name()},
                        {"confidence", d.confidence()},
                        {"evidence", evidence(d, v)},
-                       {"remedy", d.remedy(p)}});
+                       {"remedy", d.remedy(p)},
+                       {"consistent_with", convention(d, p)}});
   }
   return objects;
 }
@@ -109,6 +115,8 @@ std::vector<std::string> findings(const Problem& p, const Verdict& v) {
     for (const FaultSet& other : d.equivalent) {
       lines.push_back("  the same here: " + Diagnosis{other}.name());
     }
+    const std::string other = convention(d, p);
+    if (!other.empty()) lines.push_back("  consistent with " + other);
     lines.push_back("  cause: " + d.cause());
     lines.push_back("  remedy: " + d.remedy(p));
     lines.push_back("  evidence: " + evidence(d, v));
@@ -197,6 +205,7 @@ report::Record record_of(const Case& c, const Verdict& v, const ProblemColumns& 
       .add({"probe", "mask"}, mask_word(v))
       .hide("probe_rows", v.mask ? Value(v.mask->rows) : Value())
       .hide("probe_sampled", v.probed ? Value(!v.probed->all_rows) : Value())
+      .hide("probe_most_keys", v.probed ? Value(largest_probe(c.problem.dtype)) : Value())
       .hide("probe_launches", v.probed ? Value(v.probed->launches) : Value())
       .hide("recovered", v.probed ? Value(describe_mask(c.problem, *v.probed)) : Value())
       .hide("extra_keys", of_mask(v, &MaskComparison::extra))
