@@ -39,8 +39,8 @@ Setup hostile(const string& mode, const string& window = "4") {
   return setup;
 }
 
-const string kSweep =
-    "verify --nq 20 --W 3,4,5 --format json --timeout " + kTimeout + " --kernel cpu-tiled,";
+const string kSweep = "verify --nq 20 --W 3,4,5 --no-probe --no-poison --format json --timeout " +
+                      kTimeout + " --kernel cpu-tiled,";
 
 // By kernel, the status of each case; and the reasons.
 struct Sweep {
