@@ -8,19 +8,15 @@
 #include <limits>
 #include <vector>
 
+#include "verify/comparison.hpp"
 #include "verify/faults.hpp"
 #include "verify/hypotheses.hpp"
 #include "verify/kernel.hpp"
 
 namespace swa {
 
-inline bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() &&
-         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
-}
-
 inline bool same_bits(const Attention& a, const Attention& b) {
-  return same_bits(a.out.data, b.out.data) && same_bits(a.lse.data, b.lse.data);
+  return same_bits(a.out, b.out) && same_bits(a.lse, b.lse);
 }
 
 // Of this problem alone.

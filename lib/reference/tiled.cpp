@@ -243,8 +243,7 @@ TiledResult tiled_forward(const Problem& p, const Inputs& inputs, const TiledOpt
     for (Index r = rows.begin; r < rows.end; ++r) {
       seen.push_back(steps.keys ? steps.keys(s, h, r) : runs_of(keys_of_row(s.mask, r)));
     }
-    const KvSource source =
-        steps.source ? steps.source(s, h) : KvSource{s.batch, h / p.group(), s.k_row};
+    const KvSource source = source_of(steps, p, s, h);
     Operands<Real> from{q.row(s.batch, h, row), k.row(source.batch, source.head, source.first_row),
                         v.row(source.batch, source.head, source.first_row), nullptr, s.mask.n_k};
     if (!inputs.sink_logits.empty()) {

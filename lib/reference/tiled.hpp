@@ -50,6 +50,12 @@ struct TiledSteps {
   std::function<KvSource(const Sequence&, Index head)> source;
 };
 
+// The source that the steps say, or the right one: kv head h / group of the sequence's own keys.
+inline KvSource source_of(const TiledSteps& steps, const Problem& p, const Sequence& s,
+                          Index head) {
+  return steps.source ? steps.source(s, head) : KvSource{s.batch, head / p.group(), s.k_row};
+}
+
 struct TiledOptions {
   TileShape tile;
   Walk walk = Walk::forward;

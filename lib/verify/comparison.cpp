@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -92,6 +93,15 @@ RowComparison compare_row(const Oracle& oracle, const Tolerance& tolerance, Inde
     found.right = found.right && std::abs(got[d] - expected[d]) <= bound;
   }
   return found;
+}
+
+bool same_bits(const double* a, const double* b, Index count) {
+  return count == 0 || std::memcmp(a, b, static_cast<std::size_t>(count) * sizeof(double)) == 0;
+}
+
+bool same_bits(const Tensor<double>& a, const Tensor<double>& b) {
+  return a.data.size() == b.data.size() &&
+         same_bits(a.data.data(), b.data.data(), static_cast<Index>(a.data.size()));
 }
 
 double largest_difference(const double* a, const double* b, Index count) {

@@ -47,6 +47,10 @@ struct RowComparison {
 RowComparison compare_row(const Oracle& oracle, const Tolerance& tolerance, Index row,
                           const double* got);
 
+// Whether both have the same elements, to the bit: NaN equals itself, and 0 not -0.
+bool same_bits(const double* a, const double* b, Index count);
+bool same_bits(const Tensor<double>& a, const Tensor<double>& b);
+
 // The largest |a - b|; NaN where any is NaN. Both have the given number of elements.
 double largest_difference(const double* a, const double* b, Index count);
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
+#include "verify/comparison.hpp"
 #include "verify/faults.hpp"
 
 namespace swa {
@@ -26,10 +26,6 @@ bool changes_keys_alone(const Plan& plan, const Problem& real) {
 
 bool same_head(const KvSource& a, const KvSource& b) {
   return a.batch == b.batch && a.head == b.head;
-}
-
-bool same_bits(const Tensor<double>& a, const Tensor<double>& b) {
-  return std::memcmp(a.data.data(), b.data.data(), a.data.size() * sizeof(double)) == 0;
 }
 
 std::string number(double value) {
@@ -82,6 +78,11 @@ double TrialGround::error_of(const Attention& got, std::size_t row, Index elemen
   return std::abs(seen - expected) / bound;
 }
 
+bool TrialGround::passes(const Attention& got) const {
+  return compare_output(oracle_, tolerance_, got.out).pass() &&
+         compare_lse(oracle_, tolerance_, got.lse).pass();
+}
+
 FaultTrial TrialGround::judge(const Plan& plan, const Attention& got) const {
   const Plan right = plan_of(problem_, tile_);
   const bool foreseeable = changes_keys_alone(plan, problem_);
@@ -116,9 +117,7 @@ FaultTrial TrialGround::judge(const Plan& plan, const Attention& got) const {
 std::string TrialGround::describe(const Plan& plan, const Attention& got,
                                   const std::array<Index, 3>& place) const {
   const auto [b, h, row] = place;
-  std::string where = fmt::format("row {}", row);
-  if (problem_.heads_q > 1) where = fmt::format("head {}, {}", h, where);
-  if (problem_.query_shape(1).batch > 1) where = fmt::format("batch {}, {}", b, where);
+  const std::string where = describe_row(problem_, b, h, row);
   const Plan right = plan_of(problem_, tile_);
 
   const KeyRuns seen = planned_keys(plan, b, h, row), expected = planned_keys(right, b, h, row);

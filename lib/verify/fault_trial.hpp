@@ -40,6 +40,8 @@ class TrialGround {
   const Oracle& oracle() const { return oracle_; }
   SumRuns sums() const { return {tile_.BN, tile_.BN}; }
 
+  // Whether every element of the output and the lse is within its bound.
+  bool passes(const Attention& got) const;
   // `got` is what the plan computed.
   FaultTrial judge(const Plan& plan, const Attention& got) const;
   // What became of a row [batch, head, row], such as "row 48 sees keys 0..48, should see 1..48" or

@@ -57,10 +57,9 @@ void plant_order(Plan& plan, Reading reading) {
 // After the plan's own choice of source.
 template <class Edit>
 void edit_source(Plan& plan, Edit edit) {
-  const auto before = plan.steps.source;
-  const Index group = plan.problem.group();
-  plan.steps.source = [before, group, edit](const Sequence& s, Index head) {
-    KvSource source = before ? before(s, head) : KvSource{s.batch, head / group, s.k_row};
+  plan.steps.source = [before = plan.steps, problem = plan.problem, edit](const Sequence& s,
+                                                                          Index head) {
+    KvSource source = source_of(before, problem, s, head);
     edit(s, head, source);
     return source;
   };

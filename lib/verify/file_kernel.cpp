@@ -26,13 +26,6 @@ std::string launch_folder(const std::string& folder, Index launch) {
   return fmt::format("{}/probe-{:03}", folder, launch);
 }
 
-// As probe() makes them where every key is told apart.
-Index launches_of(const Problem& p) {
-  const Shape kv = p.key_shape(p.value_dim());
-  const Index sources = kv.batch * kv.heads;
-  return larger(1, ceil_div(kv.tokens, kv.dim)) + (sources > 1 ? ceil_div(sources, kv.dim) : 0);
-}
-
 // The first line of a file, which is somebody else's: short, and without control characters.
 std::string first_line(const std::string& path) {
   constexpr Index kMost = 200;
@@ -78,7 +71,7 @@ Kernel kernel_named(const std::string& name) {
 Index exported_launches(const Problem& problem) {
   constexpr double kMostBytes = 256.0 * 1024 * 1024;
   if (static_cast<double>(problem.key_shape(1).tokens) > largest_probe(problem.dtype)) return 0;
-  const Index launches = launches_of(problem);
+  const Index launches = probe_launches(problem, {}, true);
   return call_bytes(problem) * static_cast<double>(launches) > kMostBytes ? 0 : launches;
 }
 

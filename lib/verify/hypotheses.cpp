@@ -59,13 +59,9 @@ KeyRuns relative(const KeyRuns& planned) {
   return runs;
 }
 
-// Whether no keys can be told of the row.
-bool is_odd(const ProbedRow& row) {
-  return row.nan || row.unwritten || row.from_k;
-}
-
 bool tells_all(const Plan& plan, const Probe& probe) {
-  return tells_keys(plan) && std::none_of(probe.rows.begin(), probe.rows.end(), is_odd);
+  return tells_keys(plan) && std::none_of(probe.rows.begin(), probe.rows.end(),
+                                          [](const ProbedRow& row) { return row.is_odd(); });
 }
 
 }  // namespace
@@ -144,7 +140,7 @@ bool Hypotheses::probe_agrees(const FaultSet& planted, const Probe& probe) const
   const Plan plan = plan_of(problem_, tile_, planted);
   if (!tells_keys(plan)) return true;
   for (const ProbedRow& row : probe.rows) {
-    if (is_odd(row)) continue;
+    if (row.is_odd()) continue;
     const KeyRuns planned = planned_keys(plan, row.batch, row.head, row.row);
     if (row.keys != relative(planned)) return false;
   }

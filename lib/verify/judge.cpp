@@ -140,14 +140,14 @@ Verdict judge(const Kernel& kernel, const Problem& problem, const Inputs& inputs
   Verdict verdict;
   verdict.kernel = kernel.name;
   verdict.granule = granule_for(kernel, problem);
-  Attention got = poisoned_outputs(problem);
+  Attention got;
   try {
     verdict.reason = kernel.unsupported(problem).value_or(beyond_fp32(problem, oracle));
     if (!verdict.reason.empty()) {
       verdict.status = Status::unsupported;
       return verdict;
     }
-    kernel.run(problem, inputs, got);
+    got = run_poisoned(kernel, problem, inputs);
     const Tolerance tolerance(problem, kernel.sums);
     verdict.output = compare_output(oracle, tolerance, got.out);
     if (!got.lse.data.empty()) verdict.lse = compare_lse(oracle, tolerance, got.lse);

@@ -24,6 +24,12 @@ std::vector<Kernel> cpu_kernels(TileShape tile) {
   return {tiled};
 }
 
+Attention run_poisoned(const Kernel& kernel, const Problem& problem, const Inputs& inputs) {
+  Attention outputs = poisoned_outputs(problem);
+  kernel.run(problem, inputs, outputs);
+  return outputs;
+}
+
 double visible_pairs_of(const Problem& p) {
   double pairs = 0;
   for (const SharedMask& s : shared_masks(p)) {

@@ -25,6 +25,9 @@ struct Kernel {
   std::optional<Index> granule;   // isolation granule in keys that it declares
 };
 
+// What the kernel leaves in outputs that were poisoned before. Throws what it throws.
+Attention run_poisoned(const Kernel& kernel, const Problem& problem, const Inputs& inputs);
+
 // cpu-tiled: the tiled online softmax, in double for fp64 and in float for every other dtype.
 std::vector<Kernel> cpu_kernels(TileShape tile);
 

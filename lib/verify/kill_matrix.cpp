@@ -4,41 +4,26 @@
 #include <mutex>
 
 #include "reference/parallel.hpp"
-#include "verify/comparison.hpp"
 #include "verify/diagnosis.hpp"
+#include "verify/fault_trial.hpp"
 
 namespace swa {
 namespace {
 
-// A case with everything that does not depend on the fault.
-class Target {
- public:
+// A case, and what every fault would do there.
+struct Target {
+  TrialGround ground;
+  Hypotheses hypotheses;
+
   Target(const Problem& problem, TileShape tile)
-      : problem_(problem),
-        tile_(tile),
-        inputs_(make_inputs(problem)),
-        oracle_(swa::oracle(problem, inputs_)),
-        tolerance_(problem, {tile.BN, tile.BN}),
-        hypotheses_(problem, tile, {tile.BN, tile.BN}, inputs_, oracle_) {
-    hypotheses_.prepare();
+      : ground(problem, tile),
+        hypotheses(ground.problem(), tile, ground.sums(), ground.inputs(), ground.oracle()) {
+    hypotheses.prepare();
   }
 
   Attention run(const FaultSet& planted) const {
-    return run_plan(plan_of(problem_, tile_, planted), inputs_);
+    return run_plan(plan_of(ground.problem(), ground.tile(), planted), ground.inputs());
   }
-  bool passes(const Attention& got) const {
-    return compare_output(oracle_, tolerance_, got.out).pass() &&
-           compare_lse(oracle_, tolerance_, got.lse).pass();
-  }
-  Hypotheses& hypotheses() { return hypotheses_; }
-
- private:
-  const Problem& problem_;
-  TileShape tile_;
-  Inputs inputs_;
-  Oracle oracle_;
-  Tolerance tolerance_;
-  Hypotheses hypotheses_;
 };
 
 KillRow judge_fault(const Fault& planted, std::vector<std::unique_ptr<Target>>& targets) {
@@ -47,12 +32,12 @@ KillRow judge_fault(const Fault& planted, std::vector<std::unique_ptr<Target>>& 
   std::vector<Attention> got;
   for (std::size_t i = 0; i < targets.size(); ++i) {
     got.push_back(targets[i]->run({&planted}));
-    if (!targets[i]->passes(got.back())) row.killed_by.push_back(i);
+    if (!targets[i]->ground.passes(got.back())) row.killed_by.push_back(i);
   }
   if (row.survives()) return row;
   std::vector<Evidence> evidence;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    evidence.push_back({&targets[i]->hypotheses(), {&got[i], nullptr}});
+    evidence.push_back({&targets[i]->hypotheses, {&got[i], nullptr}});
   }
   const std::vector<Diagnosis> found = diagnose(evidence, all_faults());
   if (found.empty()) return row;
@@ -74,7 +59,7 @@ KillMatrix kill_matrix(const std::vector<Case>& cases, TileShape tile,
   });
   KillMatrix matrix;
   for (std::size_t i = 0; i < targets.size(); ++i) {
-    if (!targets[i]->passes(targets[i]->run({}))) matrix.false_accusations.push_back(i);
+    if (!targets[i]->ground.passes(targets[i]->run({}))) matrix.false_accusations.push_back(i);
   }
   matrix.faults.resize(faults().size());
   std::mutex guard;

@@ -1,5 +1,7 @@
 #include "verify/plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -15,6 +17,13 @@ const Sequence* sequence_of_row(const std::vector<Sequence>& all, Index batch, I
   if (next == all.begin()) return nullptr;
   const Sequence& s = *(next - 1);
   return s.batch == batch && row < s.q_row + s.mask.n_q ? &s : nullptr;
+}
+
+std::string describe_row(const Problem& p, Index batch, Index head, Index row) {
+  std::string words = fmt::format("row {}", row);
+  if (p.heads_q > 1) words = fmt::format("head {}, {}", head, words);
+  if (p.query_shape(1).batch > 1) words = fmt::format("batch {}, {}", batch, words);
+  return words;
 }
 
 namespace {
@@ -104,8 +113,7 @@ KeyRuns planned_keys(const Plan& plan, Index batch, Index head, Index row) {
   const std::optional<Place> place = place_of(plan.problem, batch, row);
   if (!place) return {};
   KeyRuns runs = keys_of(plan, place->sequence, head, place->row);
-  const Index first = plan.steps.source ? plan.steps.source(place->sequence, head).first_row
-                                        : place->sequence.k_row;
+  const Index first = source_of(plan.steps, plan.problem, place->sequence, head).first_row;
   for (KeyRun& run : runs) {
     run.begin += first;
     run.end += first;
@@ -116,9 +124,7 @@ KeyRuns planned_keys(const Plan& plan, Index batch, Index head, Index row) {
 KvSource planned_source(const Plan& plan, Index batch, Index head, Index row) {
   const std::optional<Place> place = place_of(plan.problem, batch, row);
   if (!place) return {batch, head / plan.problem.group(), 0};
-  const Sequence& s = place->sequence;
-  return plan.steps.source ? plan.steps.source(s, head)
-                           : KvSource{s.batch, head / plan.problem.group(), s.k_row};
+  return source_of(plan.steps, plan.problem, place->sequence, head);
 }
 
 }  // namespace swa

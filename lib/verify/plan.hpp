@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "mask/key_runs.hpp"
@@ -57,6 +58,8 @@ Tensor<double> run_plan_on_abs_values(const Plan& plan, const Inputs& inputs);
 
 // The sequence that a row of the output, of a batch entry, belongs to; null for padding.
 const Sequence* sequence_of_row(const std::vector<Sequence>& all, Index batch, Index row);
+// "row 3", or "batch 0, head 1, row 3" where the problem has several.
+std::string describe_row(const Problem& problem, Index batch, Index head, Index row);
 
 // The keys that a row of the output adds up, as rows of the tensor k: `row` counts the rows of the
 // output tensor, padding included. Empty for a row of padding.

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <utility>
+
+#include "verify/comparison.hpp"
 
 namespace swa {
 namespace {
@@ -21,24 +22,9 @@ constexpr std::array kPoisons{Poison{"NaN", std::numeric_limits<double>::quiet_N
                               Poison{"Inf", std::numeric_limits<double>::infinity()},
                               Poison{"1e4", 1e4}};
 
-bool same_bits(const double* a, const double* b, Index count) {
-  return count == 0 || std::memcmp(a, b, static_cast<std::size_t>(count) * sizeof(double)) == 0;
-}
-
-bool same_bits(const Tensor<double>& a, const Tensor<double>& b) {
-  return a.data.size() == b.data.size() &&
-         same_bits(a.data.data(), b.data.data(), static_cast<Index>(a.data.size()));
-}
-
 bool same_row(const Tensor<double>& a, const Tensor<double>& b, Index batch, Index head,
               Index row) {
   return same_bits(a.row(batch, head, row), b.row(batch, head, row), a.shape.dim);
-}
-
-Attention call(const Kernel& kernel, const Problem& p, const Inputs& inputs) {
-  Attention got = poisoned_outputs(p);
-  kernel.run(p, inputs, got);
-  return got;
 }
 
 // A row of the tensors k and v, in all heads.
@@ -92,7 +78,7 @@ DeadKeyTest test_dead_keys(const Kernel& kernel, const Problem& p, const Inputs&
   Inputs poisoned = inputs;
   for (const Poison& poison : kPoisons) {
     for (const KeyRow& key : dead) set(poisoned, key, poison.value);
-    const Attention got = call(kernel, p, poisoned);
+    const Attention got = run_poisoned(kernel, p, poisoned);
     if (!same_bits(got.out, clean.out) || !same_bits(got.lse, clean.lse)) {
       test.changed_by.emplace_back(poison.name);
     }
@@ -138,7 +124,7 @@ IsolationTest test_isolation(const Kernel& kernel, const Problem& p, const Input
     for (const Poison& poison : kPoisons) {
       Inputs poisoned = inputs;
       set(poisoned, {s.batch, s.k_row + key}, poison.value);
-      const Attention got = call(kernel, p, poisoned);
+      const Attention got = run_poisoned(kernel, p, poisoned);
       for (const Sequence& other : all) {
         const bool same = other.batch == s.batch && other.q_row == s.q_row;
         for (Index h = 0; h < p.heads_q; ++h) {
@@ -165,7 +151,7 @@ IsolationTest test_isolation(const Kernel& kernel, const Problem& p, const Input
 
 PoisonTest poison_test(const Kernel& kernel, const Problem& p, const Inputs& inputs) {
   PoisonTest test;
-  const Attention clean = call(kernel, p, inputs), again = call(kernel, p, inputs);
+  const Attention clean = run_poisoned(kernel, p, inputs), again = run_poisoned(kernel, p, inputs);
   test.deterministic = same_bits(clean.out, again.out) && same_bits(clean.lse, again.lse);
   if (!test.deterministic) return test;
   test.dead = test_dead_keys(kernel, p, inputs, clean);

@@ -205,9 +205,7 @@ class Prober {
 
   Attention call() {
     ++launches_;
-    Attention got = poisoned_outputs(p_);
-    kernel_.run(p_, inputs_, got);
-    return got;
+    return run_poisoned(kernel_, p_, inputs_);
   }
 
   static void add(std::vector<Hits>& hits, Index key, double weight) {
@@ -249,10 +247,13 @@ double largest_probe(Dtype dtype) {
   return std::exp2(std::ilogb(largest_finite(dtype)) - std::ilogb(smallest_normal(dtype))) - 1;
 }
 
-Index probe_launches(const Problem& p, const std::vector<Index>& rows) {
-  const std::vector<bool> seen = keys_to_see(p, rows.empty() ? all_rows(p) : rows);
-  const Index keys = static_cast<Index>(std::count(seen.begin(), seen.end(), true));
+Index probe_launches(const Problem& p, const std::vector<Index>& rows, bool every_key) {
   const Shape kv = p.key_shape(1);
+  Index keys = kv.tokens;
+  if (!every_key) {
+    const std::vector<bool> seen = keys_to_see(p, rows.empty() ? all_rows(p) : rows);
+    keys = static_cast<Index>(std::count(seen.begin(), seen.end(), true));
+  }
   const Index sources = kv.batch * kv.heads;
   return larger(1, ceil_div(keys, p.value_dim())) + (keys < kv.tokens) +
          (sources > 1 ? ceil_div(sources, p.value_dim()) : 0);
@@ -276,7 +277,6 @@ std::vector<Index> sampled_rows(const Problem& p, Index count) {
   for (Index step = 0; static_cast<Index>(chosen.size()) < count; ++step) {
     take(rows / 2 + step);
     take(rows / 2 - step);
-    if (step > rows) break;
   }
   return {chosen.begin(), chosen.end()};
 }

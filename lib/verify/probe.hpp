@@ -27,6 +27,9 @@ struct ProbedRow {
   bool uneven = false;                 // some weight is no multiple of the smallest
   double weight = 0;                   // of the key with the smallest, 0 where there are no keys
   std::optional<double> lse = {};      // where the kernel returns it
+
+  // Whether no keys can be told of it.
+  bool is_odd() const { return nan || unwritten || from_k; }
 };
 
 // (batch, head) of k and v that a query head reads, by the values that reached its outputs.
@@ -45,8 +48,10 @@ struct Probe {
 // The largest number of visible keys for which 2^c / n stays a normal number of the dtype.
 double largest_probe(Dtype dtype);
 
-// Launches that a probe of these rows makes at least; more where a row sees what it should not.
-Index probe_launches(const Problem& problem, const std::vector<Index>& rows);
+// Launches that such a probe() makes at least; more where a row sees what it should not. Exactly as
+// many where `every_key`.
+Index probe_launches(const Problem& problem, const std::vector<Index>& rows,
+                     bool every_key = false);
 
 // Rows of the output to probe where all would take too long: the first, the last, those where the
 // window begins to cut, and neighbours in the middle, which share most of their keys; ascending.

@@ -13,24 +13,17 @@
 namespace swa {
 namespace {
 
-// The keys of a row of the output, as rows of the tensor k; `is_padding` where it has none.
-struct Expected {
-  KeyRuns keys;
-  bool is_padding = true;
-};
-
-Expected expected_keys(const std::vector<Sequence>& all, Index batch, Index row) {
-  const Sequence* const s = sequence_of_row(all, batch, row);
-  if (s == nullptr) return {};
-  Expected expected{{}, false};
+// The keys of a row of the output, as rows of the tensor k.
+KeyRuns expected_keys(const Sequence& s, Index row) {
+  KeyRuns expected;
   // Each key is decided by sees(); the ranges only say where there is something to decide.
-  const RowKeys where = keys_of_row(s->mask, row - s->q_row);
+  const RowKeys where = keys_of_row(s.mask, row - s.q_row);
   Index decided = 0;
   for (const KeyRange& range : {where.sinks, where.band}) {
-    const Index end = smaller(range.end + 1, s->mask.n_k);
+    const Index end = smaller(range.end + 1, s.mask.n_k);
     for (Index key = larger(decided, range.begin - 1); key < end; ++key) {
-      if (sees(s->mask, row - s->q_row, key)) {
-        append(expected.keys, {s->k_row + key, s->k_row + key + 1});
+      if (sees(s.mask, row - s.q_row, key)) {
+        append(expected, {s.k_row + key, s.k_row + key + 1});
       }
     }
     decided = larger(decided, end);
@@ -177,16 +170,17 @@ MaskComparison compare_mask(const Problem& p, const Probe& probe) {
   MaskComparison found;
   const std::vector<Sequence> all = sequences(p);
   for (const ProbedRow& row : probe.rows) {
-    const Expected expected = expected_keys(all, row.batch, row.row);
-    if (expected.is_padding) continue;
+    const Sequence* const sequence = sequence_of_row(all, row.batch, row.row);
+    if (sequence == nullptr) continue;
+    const KeyRuns expected = expected_keys(*sequence, row.row);
     ++found.rows;
     found.nan_rows += row.nan && !row.unwritten;
     found.unwritten_rows += row.unwritten;
     found.rows_from_k += row.from_k;
-    for (const KeyRun& run : expected.keys) found.pairs += run.end - run.begin;
-    if (row.nan || row.unwritten || row.from_k) continue;  // its keys are not to be told
+    for (const KeyRun& run : expected) found.pairs += run.end - run.begin;
+    if (row.is_odd()) continue;  // its keys are not to be told
     found.rows_with_other_weights += !has_right_weight(p, row);
-    for_each_difference(expected.keys, row.keys, [&](Index begin, Index end, Index e, Index g) {
+    for_each_difference(expected, row.keys, [&](Index begin, Index end, Index e, Index g) {
       (e == 0 ? found.extra : g == 0 ? found.missing : found.repeated) += end - begin;
       for (Index key = begin; key < end && found.first.size() < kMostNamed; ++key) {
         found.first.push_back({row.batch, row.head, row.row, key, e, g});
@@ -201,7 +195,7 @@ std::vector<std::string> describe_mask(const Problem& p, const Probe& probe, std
   const std::vector<Sequence> all = sequences(p);
   std::map<std::pair<Index, Index>, std::vector<const ProbedRow*>> by_head;
   for (const ProbedRow& row : probe.rows) {
-    if (expected_keys(all, row.batch, row.row).is_padding) continue;
+    if (sequence_of_row(all, row.batch, row.row) == nullptr) continue;
     by_head[{row.batch, row.head}].push_back(&row);
   }
   // Heads with the same words, in the order of the first of them.
@@ -235,9 +229,8 @@ std::vector<std::string> describe_mask(const Problem& p, const Probe& probe, std
 }
 
 std::string describe(const WrongPair& pair, const Problem& p) {
-  std::string where = fmt::format("row {}, key {}", pair.row, pair.key);
-  if (p.heads_q > 1) where = fmt::format("head {}, {}", pair.head, where);
-  if (p.query_shape(1).batch > 1) where = fmt::format("batch {}, {}", pair.batch, where);
+  const std::string where =
+      fmt::format("{}, key {}", describe_row(p, pair.batch, pair.head, pair.row), pair.key);
   if (pair.expected == 0) return where + ": attended and should not be";
   if (pair.got == 0) return where + ": not attended and should be";
   return where + fmt::format(": counted {} times", pair.got);

@@ -44,9 +44,13 @@ std::optional<std::string> nearest(std::string_view typed, const std::vector<std
 }
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words) {
+  return did_you_mean(typed, words, fmt::format("choose from {}", fmt::join(words, ", ")));
+}
+
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words,
+                         const std::string& otherwise) {
   const std::optional<std::string> word = nearest(typed, words);
-  return word ? fmt::format("did you mean '{}'?", *word)
-              : fmt::format("choose from {}", fmt::join(words, ", "));
+  return word ? fmt::format("did you mean '{}'?", *word) : otherwise;
 }
 
 }  // namespace swa::cli

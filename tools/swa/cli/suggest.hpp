@@ -13,5 +13,8 @@ std::optional<std::string> nearest(std::string_view typed, const std::vector<std
 
 // "did you mean 'verify'?" or, where nothing is near, "choose from a, b, c".
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words);
+// The same with another text where nothing is near: for lists too long to print.
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& words,
+                         const std::string& otherwise);
 
 }  // namespace swa::cli

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -61,10 +60,10 @@ class WordCheck {
     const CLI::Option* option = option_of(word);
     const std::string name = word.substr(0, word.find('='));
     if (option == nullptr) {
-      const std::optional<std::string> near = nearest(name, option_names(command_));
-      throw UsageError(fmt::format("unknown option '{}'", name),
-                       near ? fmt::format("did you mean '{}'?", *near)
-                            : fmt::format("swa {} --help lists the options", command_.get_name()));
+      throw UsageError(
+          fmt::format("unknown option '{}'", name),
+          did_you_mean(name, option_names(command_),
+                       fmt::format("swa {} --help lists the options", command_.get_name())));
     }
     if (!seen_.insert(option).second) {
       throw UsageError(fmt::format("{} was given more than once", option->get_name()),

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <optional>
 #include <sstream>
 
 #include "cli/suggest.hpp"
@@ -99,11 +98,9 @@ FaultSet matching_faults(const cli::Option& option, const std::string& pattern) 
     if (matches(pattern, f.name)) found.push_back(&f);
   }
   if (!found.empty()) return found;
-  const std::optional<std::string> near = cli::nearest(pattern, names);
   throw UsageError(
       fmt::format("{} '{}{}' names no fault of the catalogue", option.name, kPlanted, pattern),
-      near ? fmt::format("did you mean '{}'?", *near)
-           : "swa verify --list-faults prints their names");
+      cli::did_you_mean(pattern, names, "swa verify --list-faults prints their names"));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <system_error>
 
@@ -18,12 +17,6 @@
 namespace swa::commands {
 namespace {
 
-// A list of all would be long.
-std::string names_near(const std::string& pattern, const std::vector<std::string>& names) {
-  const std::optional<std::string> near = cli::nearest(pattern, names);
-  return near ? fmt::format("did you mean '{}'?", *near) : "--list prints the names";
-}
-
 // Those that match one of the patterns, in the order of the cases.
 std::vector<Case> matching(const cli::Option& match, const std::vector<Case>& cases) {
   const std::vector<std::string> patterns = cli::split(match.name, match.text);
@@ -35,7 +28,7 @@ std::vector<Case> matching(const cli::Option& match, const std::vector<Case>& ca
     std::vector<std::string> names;
     for (const Case& c : cases) names.push_back(c.name);
     throw UsageError(fmt::format("{} '{}' names no case", match.name, pattern),
-                     names_near(pattern, names));
+                     cli::did_you_mean(pattern, names, "--list prints the names"));
   }
   std::vector<Case> chosen;
   for (const Case& c : cases) {

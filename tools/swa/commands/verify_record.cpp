@@ -249,7 +249,7 @@ std::string figure_of(const Problem& p, const Verdict& v) {
       run.begin -= first.k_row;
       run.end -= first.k_row;
     }
-    rows.push_back({row.row - first.q_row, !row.nan && !row.unwritten && !row.from_k, keys});
+    rows.push_back({row.row - first.q_row, !row.is_odd(), keys});
   }
   return figures::recovered_mask(first.mask, rows, v.kernel);
 }
