@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "error.hpp"
-#include "verify/plugin_elements.hpp"
+#include "verify/elements.hpp"
 #include "verify/plugin_library.hpp"
 #include "verify/plugin_problem.hpp"
 #include "verify/plugin_process.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "verify/elements.hpp"
 #include "verify/plugin.hpp"
-#include "verify/plugin_elements.hpp"
 
 namespace swa {
 namespace {

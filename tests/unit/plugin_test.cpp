@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "verify/plugin_elements.hpp"
+#include "verify/elements.hpp"
 #include "verify/plugin_memory.hpp"
 #include "verify/plugin_problem.hpp"
 #include "verify/plugin_tensors.hpp"

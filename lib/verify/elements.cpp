@@ -1,4 +1,4 @@
-#include "verify/plugin_elements.hpp"
+#include "verify/elements.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -27,7 +27,7 @@ std::uint64_t poison_bits(Dtype dtype) {
     case Dtype::fp8_e5m2:
       break;
   }
-  throw std::logic_error("a plug-in is given no 8-bit elements");
+  throw std::logic_error("no kernel is given 8-bit elements");
 }
 
 std::size_t size_of(Dtype dtype) {

@@ -1,4 +1,4 @@
-// Numbers held as doubles, and the bytes of a dtype in memory. Private to this room.
+// Numbers held as doubles, and the elements that a kernel of somebody else or of a GPU reads.
 #pragma once
 
 #include <cstddef>
