@@ -11,9 +11,4 @@ std::string gpu_absence() {
   return "this build has no CUDA kernels";
 }
 
-const std::vector<std::string_view>& gpu_kernel_families() {
-  static const std::vector<std::string_view> kFamilies{"naive", "portable-*", "sm90-*"};
-  return kFamilies;
-}
-
 }  // namespace swa
