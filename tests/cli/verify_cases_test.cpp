@@ -218,6 +218,35 @@ TEST_CASE("a case file that is none is refused in time") {
                  "is not a key of [[case]]"));
 }
 
+TEST_CASE("a report of many failures says in a line what they have in common") {
+  const auto said = [](const string& line) { return run_swa("verify --no-poison " + line).out; };
+  const string wide = "planted:window-one-too-wide";
+  CHECK(contains(said("--nq 40,50 --W 8 --kernel cpu-tiled," + wide),
+                 wide + ": window-one-too-wide explains 2 of the 2 that did not pass\n"
+                        "2 of 4 did not pass"));
+  // Each kernel by itself, and where faults do the same, the one that explains the others too.
+  const string text =
+      said("--nq 9,40 --W 8 --kernel planted:top-left,planted:window-ignored," + wide);
+  CHECK(contains(text,
+                 "planted:window-ignored: window-ignored explains 2 of the 2 that did not "
+                 "pass; so does window-ignored-when-square, window-ignored-in-prefill\n"));
+  CHECK(contains(text, wide + ": window-one-too-wide explains 2 of the 2"));
+  CHECK_FALSE(contains(text, "planted:top-left: "));
+  CHECK_FALSE(contains(said("--nq 40 --W 8 --kernel " + wide), "explains"));
+  CHECK_FALSE(contains(said("--nq 40,600 --scale 1e6 --kernel cpu-tiled"), "explains"));
+}
+
+TEST_CASE("a report says why cases are unsupported, each reason once") {
+  const Finished run = run_swa("verify --nq 8,9 --scale 1e38 --dtype fp32");
+  INFO(run.out);
+  CHECK(run.status == 0);
+  const vector<string> said = lines(run.out);
+  REQUIRE(said.size() > 3);
+  CHECK(said[said.size() - 3] == "0 of 2 passed");
+  CHECK(said[said.size() - 2] == "2 unsupported, which is no failure:");
+  CHECK(said.back().starts_with("  2: "));
+}
+
 TEST_CASE("names in any script come out whole in every format") {
   const Scratch scratch;
   const string file =
