@@ -143,6 +143,10 @@ TEST_CASE("verify --cases runs a file and --match picks from it in the order of 
   CHECK(names("c7,c2,c?").size() == 10);
   CHECK(names("c7,c2") == vector<string>{"c2", "c7"});
   CHECK(names("c7,*7") == vector<string>{"c7"});
+  const string commas = scratch.write(
+      "commas.toml", "[[case]]\nname = 'a'\nn_q = 2\n[[case]]\nname = 'a, b'\nn_q = 3\n");
+  CHECK(names_of(report_of(run_swa({"verify", "--format", "json", "--cases", commas, "--match",
+                                    "a, b"}))["records"]) == vector<string>{"a, b"});
   CHECK(names_of(report_of(run_swa("verify --format json --match decode-*"))["records"]) ==
         vector<string>{"decode-W128", "decode-W100"});
 }
@@ -212,7 +216,7 @@ TEST_CASE("a case file that is none is refused in time") {
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   CHECK(contains(refusal(pipe), "is not a regular file"));
   CHECK(contains(refusal(scratch.write("a.toml", "[[case]]\nname = 'a'\nW = 3\n")),
-                 "a.toml:3: 'W' is not a key of [[case]]"));
+                 "a.toml:3: 'W' is not a key of [[case]]\n  choose from name, "));
   CHECK(contains(refusal(scratch.write("b.toml", string(3'000'000, '['))), "b.toml:1: "));
   CHECK(contains(refusal(scratch.write("c.toml", "[[case]]\nname = 'a'\n\"\\u001b[2J\" = 3\n")),
                  "is not a key of [[case]]"));
