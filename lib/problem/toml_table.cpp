@@ -77,7 +77,8 @@ void TomlTable::fail(std::string_view key, std::string_view what, const std::str
 void TomlTable::refuse_other_keys(std::initializer_list<std::string_view> known) const {
   for (const auto& [key, node] : table_) {
     if (std::find(known.begin(), known.end(), key.str()) == known.end()) {
-      fail(key.str(), fmt::format("is not a key of [[{}]]", kind_));
+      fail(key.str(), fmt::format("is not a key of [[{}]]", kind_),
+           fmt::format("choose from {}", fmt::join(known, ", ")));
     }
   }
 }

@@ -69,7 +69,8 @@ void require_kind(const std::string& what, const Array& array, const std::vector
   if (std::find(types.begin(), types.end(), array.dtype) != types.end()) return;
   std::vector<std::string_view> names;
   for (const Dtype type : types) names.push_back(name(type));
-  throw UsageError(fmt::format("{} holds {}, which is not taken here", what, name(array.dtype)),
+  throw UsageError(fmt::format("{} holds {}, and {} is taken here", what, name(array.dtype),
+                               fmt::join(names, " or ")),
                    fmt::format("save it as {}", fmt::join(names, " or ")));
 }
 

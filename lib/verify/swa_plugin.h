@@ -21,10 +21,8 @@ typedef long swa_int;
 typedef char swa_int_has_64_bits[sizeof(swa_int) == 8 ? 1 : -1];
 
 /* task */
-#define SWA_DESCRIBE                                                                             \
-  1                   /* declare, and say whether the problem is supported; there are no tensors \
-                       */
-#define SWA_FORWARD 2 /* write out, and lse where it is not NULL */
+#define SWA_DESCRIBE 1 /* declare, and say whether the problem is supported; no tensors */
+#define SWA_FORWARD 2  /* write out, and lse where it is not NULL */
 
 /* What swa_plugin() returns. */
 #define SWA_OK 0
@@ -38,9 +36,7 @@ typedef char swa_int_has_64_bits[sizeof(swa_int) == 8 ? 1 : -1];
 #define SWA_FP16 4
 
 /* layout */
-#define SWA_PADDED                                                                                \
-  1                  /* sequence s is batch entry s; its tokens come first, padding (NaN) follows \
-                      */
+#define SWA_PADDED 1 /* sequence s is batch entry s: its tokens, then padding (NaN) */
 #define SWA_PACKED 2 /* one batch entry; sequence after sequence, without gaps (cu_seqlens) */
 
 /* anchor: the absolute position of a sequence's first query, where its keys sit at 0, 1, ... */

@@ -16,6 +16,8 @@ namespace {
 
 const string kHuge = "1" + string(30, '0');  // 10^30
 
+const string kThisFile = SWA_SOURCE_DIR "/tests/cli/bad_input_test.cpp";
+
 string who(const Words& arguments) {
   return "swa " + arguments.at(0);
 }
@@ -443,6 +445,7 @@ TEST_CASE("unknown words are refused with the nearest known one") {
       {"verify --suite ../models/chapter", "--suite ../models/chapter", "chapter"},
       {"verify --nq 8 --kernel cpu-tild", "cpu-tild", "'cpu-tiled'"},
       {"verify --nq 8 --kernel cpu-tiled,nothing", "nothing", "cpu-tiled"},
+      {"verify --nq 8 --kernel " + kThisFile, "but a file", "plugin:" + kThisFile},
       {"trap-demo", "no trap", "nan, off-by-one, alignment, rope-slot, all"},
       {"trap-demo", "no trap", "--list names"},
       {"trap-demo zebra", "trap zebra", "--list names"},

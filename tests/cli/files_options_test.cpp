@@ -122,7 +122,9 @@ TEST_CASE("files: names of cases become names of folders, and no others are foll
   CHECK(names_in(root) ==
         std::set<string>{"cases.toml", "two-documents", "two-documents-2", "cases.toml-2", "case"});
   answer(root);
-  CHECK(output("verify check " + root).find("4 of 4 passed") != string::npos);
+  const string text = output("verify check " + root);
+  CHECK(contains(text, "4 of 4 passed"));
+  CHECK_FALSE(contains(text, "--poison"));  // an option that check would refuse
   for (const string name : {"..", "../x", "a/b", ".hidden", "-x", "a b", "cases.toml"}) {
     std::ofstream(root + "/cases.toml") << "[[case]]\nname = \"" + name + "\"\nn_q = 3\n";
     refused("verify check " + root, 2, {root + "/cases.toml", "'" + name + "'"});
@@ -211,7 +213,7 @@ TEST_CASE("files: --dump keeps the tensors of what fails, and a case file that r
   const string line = "verify check " + root + " --dump " + to;
   const Finished run = run_swa(line);
   CHECK(run.status == 1);
-  CHECK(contains(run.out, "--dump: 1 cases are in " + to));
+  CHECK(contains(run.out, "--dump: 1 case is in " + to));
   const string name = "W-5-nq-30-head-dim-8", folder = to + "/" + name;
   CHECK(names_in(to) == std::set<string>{"cases.toml", name});
   const swa::Case c = swa::read_cases(to + "/cases.toml").at(0);
@@ -245,7 +247,7 @@ TEST_CASE("files: --dump keeps the tensors of what fails, and a case file that r
   CHECK(contains(cut_off_at(700), "--dump: nothing was written to " + to + "; "));
   CHECK_FALSE(fs::exists(to));
   // The first case is small enough.
-  CHECK(contains(cut_off_at(3000), "--dump: 1 cases are in " + to));
+  CHECK(contains(cut_off_at(3000), "--dump: 1 case is in " + to));
   CHECK(names_in(to) == std::set<string>{"cases.toml", "W-5-nq-12-head-dim-8"});
 }
 

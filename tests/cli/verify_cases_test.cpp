@@ -143,6 +143,10 @@ TEST_CASE("verify --cases runs a file and --match picks from it in the order of 
   CHECK(names("c7,c2,c?").size() == 10);
   CHECK(names("c7,c2") == vector<string>{"c2", "c7"});
   CHECK(names("c7,*7") == vector<string>{"c7"});
+  const string commas = scratch.write(
+      "commas.toml", "[[case]]\nname = 'a'\nn_q = 2\n[[case]]\nname = 'a, b'\nn_q = 3\n");
+  CHECK(names_of(report_of(run_swa({"verify", "--format", "json", "--cases", commas, "--match",
+                                    "a, b"}))["records"]) == vector<string>{"a, b"});
   CHECK(names_of(report_of(run_swa("verify --format json --match decode-*"))["records"]) ==
         vector<string>{"decode-W128", "decode-W100"});
 }
@@ -212,10 +216,39 @@ TEST_CASE("a case file that is none is refused in time") {
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   CHECK(contains(refusal(pipe), "is not a regular file"));
   CHECK(contains(refusal(scratch.write("a.toml", "[[case]]\nname = 'a'\nW = 3\n")),
-                 "a.toml:3: 'W' is not a key of [[case]]"));
+                 "a.toml:3: 'W' is not a key of [[case]]\n  choose from name, "));
   CHECK(contains(refusal(scratch.write("b.toml", string(3'000'000, '['))), "b.toml:1: "));
   CHECK(contains(refusal(scratch.write("c.toml", "[[case]]\nname = 'a'\n\"\\u001b[2J\" = 3\n")),
                  "is not a key of [[case]]"));
+}
+
+TEST_CASE("a report of many failures says in a line what they have in common") {
+  const auto said = [](const string& line) { return run_swa("verify --no-poison " + line).out; };
+  const string wide = "planted:window-one-too-wide";
+  CHECK(contains(said("--nq 40,50 --W 8 --kernel cpu-tiled," + wide),
+                 wide + ": window-one-too-wide explains 2 of the 2 that did not pass\n"
+                        "2 of 4 did not pass"));
+  // Each kernel by itself, and where faults do the same, the one that explains the others too.
+  const string text =
+      said("--nq 9,40 --W 8 --kernel planted:top-left,planted:window-ignored," + wide);
+  CHECK(contains(text,
+                 "planted:window-ignored: window-ignored explains 2 of the 2 that did not "
+                 "pass; so does window-ignored-when-square, window-ignored-in-prefill\n"));
+  CHECK(contains(text, wide + ": window-one-too-wide explains 2 of the 2"));
+  CHECK_FALSE(contains(text, "planted:top-left: "));
+  CHECK_FALSE(contains(said("--nq 40 --W 8 --kernel " + wide), "explains"));
+  CHECK_FALSE(contains(said("--nq 40,600 --scale 1e6 --kernel cpu-tiled"), "explains"));
+}
+
+TEST_CASE("a report says why cases are unsupported, each reason once") {
+  const Finished run = run_swa("verify --nq 8,9 --scale 1e38 --dtype fp32");
+  INFO(run.out);
+  CHECK(run.status == 0);
+  const vector<string> said = lines(run.out);
+  REQUIRE(said.size() > 3);
+  CHECK(said[said.size() - 3] == "0 of 2 passed");
+  CHECK(said[said.size() - 2] == "2 unsupported, which is no failure:");
+  CHECK(said.back().starts_with("  2: "));
 }
 
 TEST_CASE("names in any script come out whole in every format") {

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
@@ -63,6 +64,10 @@ std::vector<std::size_t> choose_names(const cli::Option& option,
     if (pattern.starts_with(kPlugin)) {
       throw UsageError(fmt::format("{} '{}' names a plug-in", option.name, pattern),
                        "only swa verify runs plug-ins");
+    }
+    if (std::error_code trouble; std::filesystem::is_regular_file(pattern, trouble)) {
+      throw UsageError(fmt::format("{} '{}' names no kernel, but a file", option.name, pattern),
+                       fmt::format("swa verify runs it as {}{}", kPlugin, pattern));
     }
     throw UsageError(fmt::format("{} '{}' names no kernel", option.name, pattern),
                      cli::did_you_mean(pattern, names));

@@ -17,8 +17,12 @@
 namespace swa::commands {
 namespace {
 
-// Those that match one of the patterns, in the order of the cases.
+// Those that match one of the patterns, in the order of the cases. A name that holds a comma can be
+// given whole.
 std::vector<Case> matching(const cli::Option& match, const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    if (c.name == match.text) return {c};
+  }
   const std::vector<std::string> patterns = cli::split(match.name, match.text);
   const auto any_of = [](const auto& all, auto holds) {
     return std::any_of(all.begin(), all.end(), holds);

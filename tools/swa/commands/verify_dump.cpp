@@ -83,11 +83,14 @@ std::string Dump::finish() {
     }
   }
   const std::string& path = target_.path();
-  std::string said = cases_.empty() ? fmt::format("--dump: nothing was written to {}", path)
-                                    : fmt::format(
-                                          "--dump: {} cases are in {}; swa verify --cases {}/{} "
-                                          "runs them again",
-                                          cases_.size(), path, path, kCaseFile);
+  std::string said =
+      cases_.empty()
+          ? fmt::format("--dump: nothing was written to {}", path)
+          : fmt::format(
+                "--dump: {} in {}; swa verify --cases {}/{} "
+                "runs {} again",
+                cases_.size() == 1 ? "1 case is" : fmt::format("{} cases are", cases_.size()), path,
+                path, kCaseFile, cases_.size() == 1 ? "it" : "them");
   if (!trouble_.empty()) said += "; " + trouble_;
   return said;
 }

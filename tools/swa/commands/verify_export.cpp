@@ -128,9 +128,12 @@ cli::Outcome export_cases(const std::vector<Case>& unnamed, const std::string& f
   report::Table table;
   for (const Case& c : cases) append(table, record_of(c));
   outcome.report.blocks = {
-      table, report::Lines{{fmt::format("{} cases are in {}, {:.1f} MiB", cases.size(), folder,
-                                        bytes / (1024 * 1024)),
-                            "run the kernel on each folder, then: swa verify check " + folder}}};
+      table,
+      report::Lines{
+          {fmt::format("{} in {}, {:.1f} MiB",
+                       cases.size() == 1 ? "1 case is" : fmt::format("{} cases are", cases.size()),
+                       folder, bytes / (1024 * 1024)),
+           "run the kernel on each folder, then: swa verify check " + folder}}};
   return outcome;
 }
 

@@ -10,6 +10,7 @@
 #include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
 #include "commands/verify_record.hpp"
+#include "commands/verify_summary.hpp"
 #include "kernels/forward.hpp"
 #include "memory.hpp"
 #include "reference/parallel.hpp"
@@ -18,6 +19,11 @@
 
 namespace swa::commands {
 namespace {
+
+template <typename T>
+void append_all(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
 
 std::string repro_line(const VerifyRun& options, const Case& c, const std::string& kernel) {
   if (options.files.repro) return options.files.repro(c);
@@ -67,6 +73,8 @@ struct CaseResult {
   std::vector<std::string> facts;  // of probe and poison
   std::string figure;
   std::vector<std::string> failures;
+  std::vector<Failure> failed_kernels;
+  std::vector<std::string> why_unsupported;
   Index passed = 0, failed = 0, unsupported = 0;
   Index incomplete = 0;  // a check was left out for its size
 };
@@ -99,8 +107,10 @@ CaseResult run_case(const VerifyRun& options, std::size_t index, const ProblemCo
     result.passed += verdict.status == Status::pass;
     result.unsupported += verdict.status == Status::unsupported;
     result.incomplete += !verdict.left_out.empty();
+    if (verdict.status == Status::unsupported) result.why_unsupported.push_back(verdict.reason);
     if (!verdict.is_no()) continue;
     ++result.failed;
+    result.failed_kernels.push_back({kernel.name, suspects_of(verdict)});
     result.failures.push_back("  " + repro);
     if (!verdict.reason.empty()) {
       result.failures.push_back(fmt::format("    {}: {}", name(verdict.status), verdict.reason));
@@ -171,10 +181,14 @@ cli::Outcome run(const VerifyRun& options) {
   const bool interrupted = left_out > 0 && !results.failed_fast;
   Index passed = 0, failed = 0, unsupported = 0, incomplete = 0;
   report::Lines failures;
+  std::vector<Failure> failed_kernels;
+  std::vector<std::string> why_unsupported;
   report::Table table;
   for (const CaseResult& result : results.cases) {
     for (const report::Record& record : result.records) append(table, record);
-    failures.lines.insert(failures.lines.end(), result.failures.begin(), result.failures.end());
+    append_all(failures.lines, result.failures);
+    append_all(failed_kernels, result.failed_kernels);
+    append_all(why_unsupported, result.why_unsupported);
     passed += result.passed;
     failed += result.failed;
     unsupported += result.unsupported;
@@ -201,7 +215,11 @@ cli::Outcome run(const VerifyRun& options) {
       failed == 0 ? fmt::format("{} of {} passed", passed, table.rows.size())
                   : fmt::format("{} of {} did not pass; to run one of them again:", failed,
                                 table.rows.size()));
-  if (incomplete > 0 && table.rows.size() > 1) {
+  append_all(failures.lines, reasons_of_unsupported(why_unsupported));
+  const std::vector<std::string> common = common_faults(failed_kernels);
+  failures.lines.insert(failures.lines.begin(), common.begin(), common.end());
+  // Of files nothing more can be asked.
+  if (incomplete > 0 && table.rows.size() > 1 && !options.files.kernel) {
     failures.lines.push_back(fmt::format(
         "checks were left out of {} of {} for their size: --probe and --poison run them",
         incomplete, table.rows.size()));
