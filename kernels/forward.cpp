@@ -5,9 +5,10 @@
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/tensors.hpp"
+#include "kernels/launch/decode_call.hpp"
 #include "kernels/launch/prefill_call.hpp"
 #include "kernels/naive/naive.hpp"
-#include "kernels/portable/prefill_launch.hpp"
+#include "kernels/portable/launch.hpp"
 #include "verify/elements.hpp"
 
 namespace swa {
@@ -60,6 +61,10 @@ PrefillCall call_of(const ForwardParams& params, const PrefillPlan& plan) {
   return call;
 }
 
+Scores scores_of(const Problem& p) {
+  return p.score_scale() > 0 && p.softcap == 0 ? Scores::plain : Scores::general;
+}
+
 Kernel prefill_kernel(std::string name, Walk walk, Planted planted) {
   Kernel kernel;
   kernel.name = std::move(name);
@@ -67,12 +72,11 @@ Kernel prefill_kernel(std::string name, Walk walk, Planted planted) {
   // A key's v meets the weights of all positions of a query tile that holds a row which sees it.
   kernel.granule = kLongestPrefillTile - 1;
   const auto variant_of = [walk, planted](const Problem& p) {
-    const bool plain = p.score_scale() > 0 && p.softcap == 0;
-    return portable::PrefillVariant{plain ? Scores::plain : Scores::general, walk, planted};
+    return PrefillVariant{scores_of(p), walk, planted};
   };
   kernel.unsupported = [variant_of](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = prefill_unsupported(p)) return reason;
-    const portable::PrefillVariant variant = variant_of(p);
+    const PrefillVariant variant = variant_of(p);
     if (variant.planted != Planted::nothing && variant.scores != Scores::plain) {
       return "is planted for scores without softcap and with a positive scale only";
     }
@@ -87,12 +91,52 @@ Kernel prefill_kernel(std::string name, Walk walk, Planted planted) {
   return kernel;
 }
 
+DecodeCall call_of(const ForwardParams& params, const DecodePlan& plan) {
+  DecodeCall call;
+  call.params = params;
+  call.row_tiles = static_cast<int>(plan.row_tiles);
+  call.splits = static_cast<int>(plan.splits);
+  call.blocks = static_cast<unsigned>(plan.blocks);
+  return call;
+}
+
+std::size_t float_bytes(Index count) {
+  return static_cast<std::size_t>(count) * sizeof(float);
+}
+
+Kernel decode_kernel() {
+  Kernel kernel;
+  kernel.name = "portable-decode";
+  kernel.sums = {1, 64};  // a stage has 16 keys; runs of warps and parts are of any length
+  // A key's v meets the weights of all positions of the call.
+  kernel.granule = kMostDecodeQueries - 1;
+  kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = decode_unsupported(p)) return reason;
+    return too_large(p);
+  };
+  kernel.run = [](const Problem& p, const Inputs& inputs, Attention& outputs) {
+    const DecodePlan plan = plan_decode(p, device::all().front().multiprocessors);
+    const Index parts = plan.splits > 1 ? plan.rows() * plan.splits : 0;
+    const device::Buffer sums(float_bytes(parts * p.value_dim())), states(float_bytes(2 * parts));
+    device::Buffer ended(float_bytes(plan.rows()));
+    SWA_CUDA(cudaMemset(ended.get(), 0, ended.bytes()));
+    run_on_device(p, inputs, outputs, [&](const ForwardParams& params) {
+      DecodeCall call = call_of(params, plan);
+      call.sums = static_cast<float*>(sums.get());
+      call.states = static_cast<float*>(states.get());
+      call.ended = static_cast<unsigned*>(ended.get());
+      return portable::launch_decode(call, p.dtype, scores_of(p), nullptr);
+    });
+  };
+  return kernel;
+}
+
 }  // namespace
 
 std::vector<Kernel> gpu_kernels() {
   if (!gpu_absence().empty()) return {};
   return {naive_kernel(), prefill_kernel("portable-prefill", Walk::window, Planted::nothing),
-          prefill_kernel("portable-mask-only", Walk::all, Planted::nothing)};
+          prefill_kernel("portable-mask-only", Walk::all, Planted::nothing), decode_kernel()};
 }
 
 std::string gpu_absence() {

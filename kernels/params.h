@@ -11,12 +11,29 @@ struct Strides {
   Index batch = 0, head = 0, token = 0;
 };
 
+// Where the K and V of a key lie.
+enum class CacheKind : std::uint8_t {
+  contiguous,  // token after token
+  ring,        // key k in slot k mod capacity of its sequence
+  paged,       // in a page of a pool that all sequences share
+};
+struct Cache {
+  CacheKind kind = CacheKind::contiguous;
+  Index capacity = 0;  // slots of a ring
+  Index page = 0;      // tokens of a page
+  const int* table =
+      nullptr;  // [batch, table_stride]: the page that holds keys i page .. of a sequence
+  Index table_stride = 0;
+};
+
 // One forward call. Pointers are on the device; sizes and strides count elements. Entries are the
 // sequences where padded, one where packed; tokens are those of an entry.
 struct ForwardParams {
-  const void* q = nullptr;            // [entries, heads_q, tokens_q, head_dim]
-  const void* k = nullptr;            // [entries, heads_kv, tokens_k, head_dim]
-  const void* v = nullptr;            // [entries, heads_kv, tokens_k, head_dim_v]
+  const void* q = nullptr;  // [entries, heads_q, tokens_q, head_dim]
+  // [entries, heads_kv, tokens_k, head_dim], or head_dim_v; of a ring tokens_k is its capacity, and
+  // of pages the shape is [pages, heads_kv, page, ...].
+  const void* k = nullptr;
+  const void* v = nullptr;
   const void* sink_logits = nullptr;  // [heads_q], double for the oracle, else float; null: none
   void* out = nullptr;                // [entries, heads_q, tokens_q, head_dim_v]
   void* lse = nullptr;  // [entries, heads_q, tokens_q], ln, type as sink_logits; null: not wanted
@@ -35,6 +52,7 @@ struct ForwardParams {
   Anchor anchor = Anchor::bottom_right;
   double scale = 1;    // of q.k
   double softcap = 0;  // 0: none
+  Cache cache;
 };
 
 // One sequence of a call: its entry, its first tokens, and who sees whom within it.
@@ -49,6 +67,21 @@ SWA_HD inline CallSequence sequence_of(const ForwardParams& p, Index s) {
   const Index n_k = p.lengths_k != nullptr ? p.lengths_k[s] : p.n_k;
   return {packed ? 0 : s, packed ? p.first_q[s] : 0, packed ? p.first_k[s] : 0,
           Mask::make(p.window, p.sinks, n_q, n_k, p.anchor)};
+}
+
+// Of key `key` of sequence s in k or v, without its head. Keys that are not in the cache have none.
+SWA_HD inline Index key_offset(const ForwardParams& p, const Strides& strides,
+                               const CallSequence& sequence, Index s, Index key) {
+  switch (p.cache.kind) {
+    case CacheKind::contiguous:
+      break;
+    case CacheKind::ring:
+      return sequence.entry * strides.batch + key % p.cache.capacity * strides.token;
+    case CacheKind::paged:
+      return p.cache.table[s * p.cache.table_stride + key / p.cache.page] * strides.batch +
+             key % p.cache.page * strides.token;
+  }
+  return sequence.entry * strides.batch + (sequence.k_row + key) * strides.token;
 }
 
 SWA_HD constexpr Index offset(const Strides& strides, Index entry, Index head, Index token) {

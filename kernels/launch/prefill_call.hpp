@@ -25,4 +25,12 @@ enum class Planted : std::uint8_t {
   no_guard,  // a row that has seen no key yet subtracts -inf from -inf: the first-tile NaN
 };
 
+// Plain or general scores with the window in the loop bounds or in the mask, or plain scores,
+// bounds and a planted fault.
+struct PrefillVariant {
+  Scores scores = Scores::plain;
+  Walk walk = Walk::window;
+  Planted planted = Planted::nothing;
+};
+
 }  // namespace swa

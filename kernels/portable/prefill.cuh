@@ -15,54 +15,13 @@
 #include <type_traits>
 
 #include "kernels/launch/prefill_call.hpp"
-#include "kernels/portable/prefill_instance.hpp"
+#include "kernels/portable/elements.cuh"
 #include "kernels/portable/softmax.cuh"
+#include "kernels/portable/visits.cuh"
 #include "kernels/ptx/copy.cuh"
 #include "kernels/ptx/mma.cuh"
-#include "tiles/tiles.hpp"
 
 namespace swa::portable {
-
-// Half-open, keys of a sequence.
-struct Keys {
-  int begin, end;
-};
-
-// What one row sees: the keys [begin, end), and the sink tokens below end.
-__device__ inline bool sees_key(Keys row, int sinks, int key) {
-  return key < row.end && (key >= row.begin || key < sinks);
-}
-
-// The key tiles of a query tile, in the order of the walk.
-struct Visits {
-  int sinks, band_begin, count;  // tiles
-  Keys band;                     // the keys that some row sees, sink tokens aside
-  int sink_keys;                 // sink tokens that some row sees
-
-  __device__ int tile(int visit) const {
-    return visit < sinks ? visit : band_begin + visit - sinks;
-  }
-  __device__ bool wants(int key) const {
-    return (key >= band.begin && key < band.end) || key < sink_keys;
-  }
-  __device__ bool want_all(int first, int size) const {
-    return first >= band.begin && first + size <= band.end;
-  }
-};
-
-__device__ inline Visits visits_of(const Mask& mask, TileShape tile, Index query_tile, Walk walk) {
-  Visits visits;
-  TileWalk tiles{{0, 0}, {0, ceil_div(mask.n_k, tile.BN)}};
-  if (walk == Walk::window) tiles = tiles_of_query_tile(mask, tile, query_tile);
-  visits.sinks = static_cast<int>(tiles.sinks.size());
-  visits.band_begin = static_cast<int>(tiles.band.begin);
-  visits.count = static_cast<int>(tiles.size());
-  const KeyRange rows = rows_of_tile(mask, tile, query_tile);
-  visits.band = {static_cast<int>(band_begin(mask, rows.begin)),
-                 static_cast<int>(band_end(mask, rows.end - 1))};
-  visits.sink_keys = static_cast<int>(smaller(mask.sinks, visits.band.end));
-  return visits;
-}
 
 template <class Element_, int kHeadDim_, int kHeadDimV_, Scores kScores_, Walk kWalk_,
           Planted kPlanted_>
@@ -412,9 +371,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
       const int local = m * 16 + half * 8 + lane / 4, row = warp * kRows + local;
       const bool exists = row < rows;
       const int head = head_of(exists ? row : 0);
-      const RowEnd end = softmax.finish(
-          m, half,
-          p.sink_logits == nullptr ? -INFINITY : static_cast<const float*>(p.sink_logits)[head]);
+      const RowEnd end = end_of<Config::kPlanted>(softmax.row(m, half), sink_logit_of(p, head));
 #pragma unroll
       for (int n = 0; n < Config::kHeadDimV / 8; ++n) {
         const ptx::Fragment pair = ptx::pack(o[m][n][2 * half] * end.factor,
@@ -451,19 +408,9 @@ cudaError_t launch_config(const PrefillCall& call, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-template <class Tag>
-struct ElementOf;
-template <>
-struct ElementOf<Bf16> {
-  using type = __nv_bfloat16;
-};
-template <>
-struct ElementOf<Fp16> {
-  using type = __half;
-};
-
 template <class Tag, int kHeadDim, int kHeadDimV>
-cudaError_t launch_variant(const PrefillCall& call, PrefillVariant variant, cudaStream_t stream) {
+cudaError_t launch_prefill_of(const PrefillCall& call, PrefillVariant variant,
+                              cudaStream_t stream) {
   const auto launch = [&]<Scores kScores, Walk kWalk, Planted kPlanted>() {
     using Config =
         Prefill<typename ElementOf<Tag>::type, kHeadDim, kHeadDimV, kScores, kWalk, kPlanted>;

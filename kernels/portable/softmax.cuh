@@ -8,10 +8,30 @@ namespace swa::portable {
 
 inline constexpr float kLog2E = 1.4426950408889634F, kLn2 = 0.6931471805599453F;
 
-// What is left to do with a row: the factor of its sums, and the log of its denominator.
+// What a row has had so far: its highest score, in units of log2, and the sum of its weights
+// relative to that. -inf and 0 where it has seen no key.
+struct RowState {
+  float highest, sum;
+};
+
+// What is left to do with a row: the factor of its outputs, and the log of its denominator.
 struct RowEnd {
   float factor, lse;
 };
+
+// With the row's sink logit; -inf: none. A row without either gets 0 and -inf.
+template <Planted kPlanted = Planted::nothing>
+__device__ inline RowEnd end_of(RowState row, float sink_logit) {
+  const float sink = sink_logit * kLog2E, top = fmaxf(row.highest, sink);
+  if (kPlanted != Planted::no_guard && top == -INFINITY) return {0, -INFINITY};
+  const float weight = ptx::exp2_fast(row.highest - top);
+  const float denominator = row.sum * weight + ptx::exp2_fast(sink - top);
+  return {weight / denominator, top * kLn2 + logf(denominator)};
+}
+
+__device__ inline float sink_logit_of(const ForwardParams& p, int head) {
+  return p.sink_logits == nullptr ? -INFINITY : static_cast<const float*>(p.sink_logits)[head];
+}
 
 // Plain scores stay as the product leaves them, and scale and log2(e) go into the exponential's one
 // multiply-add. General ones are scaled and capped first, whatever the sign of the scale.
@@ -108,19 +128,12 @@ class Softmax {
     }
   }
 
-  // Of one row, with its sink logit (-inf: none). All lanes of the row's four ask together.
-  __device__ RowEnd finish(int fragment, int half, float sink_logit) const {
+  // Of one row. All lanes of its four ask together.
+  __device__ RowState row(int fragment, int half) const {
     float sum = sum_[fragment][half];
     sum += __shfl_xor_sync(~0U, sum, 1);
     sum += __shfl_xor_sync(~0U, sum, 2);
-    const float highest =
-        highest_[fragment][half] * (kScores == Scores::plain ? scale_ * kLog2E : 1);
-    const float sink = sink_logit * kLog2E;
-    const float top = fmaxf(highest, sink);
-    if (kPlanted != Planted::no_guard && top == -INFINITY) return {0, -INFINITY};
-    const float weight = ptx::exp2_fast(highest - top);
-    const float denominator = sum * weight + ptx::exp2_fast(sink - top);
-    return {weight / denominator, top * kLn2 + logf(denominator)};
+    return {highest_[fragment][half] * (kScores == Scores::plain ? scale_ * kLog2E : 1), sum};
   }
 
  private:

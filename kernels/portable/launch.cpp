@@ -1,0 +1,45 @@
+#include "kernels/portable/launch.hpp"
+
+#include <cstddef>
+#include <utility>
+
+#include "kernels/portable/instances.hpp"
+
+namespace swa::portable {
+namespace {
+
+// Calls `launch` with the element type and, of the table's head dims, those of the call.
+template <const auto& kTable, class Launch>
+cudaError_t find_instance(const ForwardParams& p, Dtype dtype, Launch launch) {
+  cudaError_t error = cudaErrorInvalidValue;
+  const auto try_one = [&]<std::size_t i>() {
+    constexpr int kHeadDim = kTable[i].head_dim, kHeadDimV = kTable[i].head_dim_v;
+    if (p.head_dim != kHeadDim || p.head_dim_v != kHeadDimV) return;
+    if (dtype == Dtype::bf16) error = launch.template operator()<Bf16, kHeadDim, kHeadDimV>();
+    if (dtype == Dtype::fp16) error = launch.template operator()<Fp16, kHeadDim, kHeadDimV>();
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (try_one.template operator()<i>(), ...);
+  }
+  (std::make_index_sequence<kTable.size()>());
+  return error;
+}
+
+}  // namespace
+
+cudaError_t launch_prefill(const PrefillCall& call, Dtype dtype, PrefillVariant variant,
+                           cudaStream_t stream) {
+  return find_instance<kPrefillTiles>(
+      call.params, dtype, [&]<class Element, int kHeadDim, int kHeadDimV>() {
+        return launch_prefill_of<Element, kHeadDim, kHeadDimV>(call, variant, stream);
+      });
+}
+
+cudaError_t launch_decode(const DecodeCall& call, Dtype dtype, Scores scores, cudaStream_t stream) {
+  return find_instance<kDecodeTiles>(
+      call.params, dtype, [&]<class Element, int kHeadDim, int kHeadDimV>() {
+        return launch_decode_of<Element, kHeadDim, kHeadDimV>(call, scores, stream);
+      });
+}
+
+}  // namespace swa::portable
