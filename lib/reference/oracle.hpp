@@ -1,6 +1,7 @@
 // The references: attention in double, with no tile and no online rescaling.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "problem/problem.hpp"
@@ -34,9 +35,22 @@ struct Oracle : Attention {
   }
 };
 
-// Decides each pair by sees() and nothing else, row by row: O(n_q n_k) time. Each row is computed
-// alone, so the result does not depend on which other rows are asked for.
+// One row of it.
+struct OracleRow {
+  std::vector<double> out, abs_output;  // [head_dim_v]
+  double lse = -std::numeric_limits<double>::infinity();
+  RowFacts facts = {};
+};
+
+// Decides each pair by sees() and nothing else: O(n_k) time. `row` counts from the sequence's
+// first.
+OracleRow dense_oracle_row(const Problem& problem, const Inputs& inputs, const Sequence& sequence,
+                           Index head, Index row);
+// All rows, one by one: O(n_q n_k) time.
 Oracle dense_oracle(const Problem& problem, const Inputs& inputs);
+
+// Outputs of the problem's shapes: 0, lse -inf, and padding marked as such.
+Oracle empty_oracle(const Problem& problem);
 
 // The same for large problems: O(n W) time, O(n head_dim + block W) memory, on all cores. Only the
 // keys between the first left bound and the last right bound of a block of rows are looked at;

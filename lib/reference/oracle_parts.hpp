@@ -9,9 +9,6 @@ namespace swa {
 // Rows of one block: what a thread computes at a time.
 inline constexpr Index kBlockRows = 64;
 
-// Outputs of the problem's shapes: 0, lse -inf, and padding marked as such.
-Oracle empty_oracle(const Problem& problem);
-
 // c tanh(score / c) for a softcap c > 0.
 double capped(double score, double softcap);
 

@@ -16,6 +16,7 @@
 #include "reference/parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
+#include "verify/spot_check.hpp"
 
 namespace swa::commands {
 namespace {
@@ -42,6 +43,25 @@ SumRuns sums_of(const VerifyRun& options) {
   return options.files.kernel ? SumRuns() : options.kernels.front().sums;
 }
 
+// Where the CPU's oracle would take many seconds, the GPU's is preferred.
+constexpr double kOracleForGpu = 1e11;  // FLOP
+
+bool wants_gpu_oracle(const Problem& p) {
+  const auto dims = static_cast<double>(p.head_dim + p.value_dim());
+  return gpu_absence().empty() && 4 * dims * visible_pairs_of(p) > kOracleForGpu;
+}
+
+// The oracle's answer; the GPU's only after some rows of it came out on the CPU too.
+Oracle expected_of(const Problem& p, const Inputs& inputs) {
+  if (wants_gpu_oracle(p)) {
+    if (std::optional<Oracle> oracle = gpu_oracle(p, inputs)) {
+      check_sampled_rows(p, inputs, *oracle);
+      return std::move(*oracle);
+    }
+  }
+  return oracle(p, inputs);
+}
+
 report::Lines preamble(const VerifyRun& options) {
   report::Lines lines;
   const std::string absence = gpu_absence();
@@ -58,6 +78,15 @@ report::Lines preamble(const VerifyRun& options) {
       lines.lines.push_back(fmt::format("rows:  {} of {} see no key: output 0, lse {}", rows, all,
                                         first.sink_logits ? "the sink logit" : "-inf"));
     }
+  }
+  const auto by_gpu = std::count_if(options.cases.begin(), options.cases.end(),
+                                    [](const Case& c) { return wants_gpu_oracle(c.problem); });
+  if (by_gpu > 0 && !options.files.kernel) {
+    lines.lines.push_back(
+        fmt::format("oracle: of {} of {} cases computed on the GPU in fp64, every element, by the "
+                    "kernel naive; "
+                    "sampled rows of it were computed on the CPU too",
+                    by_gpu, options.cases.size()));
   }
   lines.lines.push_back("bound: " + Tolerance(first, sums_of(options)).formula() +
                         (options.cases.size() == 1 ? "" : " (first case)"));
@@ -92,7 +121,7 @@ CaseResult run_case(const VerifyRun& options, std::size_t index, const ProblemCo
   const Case& c = options.cases[index];
   const Inputs inputs =
       options.files.inputs ? options.files.inputs(c.problem) : make_inputs(c.problem);
-  const Oracle expected = oracle(c.problem, inputs);
+  const Oracle expected = expected_of(c.problem, inputs);
   for (const auto& [kernel, checks, left_out] : kernels_of(options, c)) {
     Attention got;
     Verdict verdict =
