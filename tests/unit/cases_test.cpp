@@ -153,6 +153,8 @@ TEST_CASE("what a case file must not say is refused with its line and key") {
       {"n_q = 4\nsoftcap = 0\n", "4: 'softcap' in case a: softcap 0 is not above 0"},
       {"n_q = 4\nsoftcap = 1e39\n",
        "4: 'softcap' in case a: softcap 1e+39 is more than fp32 holds"},
+      {"n_q = 4\nsoftcap = 1e-38\n",
+       "4: 'softcap' in case a: softcap 1e-38 is below the normal numbers of fp32"},
       {"n_q = 4\nsoftcap = '30'\n", "4: 'softcap' is missing or not a finite number"},
       {"n_q = 4\nscale = nan\n", "4: 'scale' is missing or not a finite number"},
       {"n_q = 4\nscale = -1e39\n", "4: 'scale' in case a: scale -1e+39 is more than fp32 holds"},
