@@ -233,6 +233,38 @@ TEST_CASE("a file that is none and one that is too large or too deep is refused"
             .starts_with("cases.toml"));
 }
 
+TEST_CASE("characters beyond ASCII belong into strings and comments") {
+  const string e = "\xc3\xa9";
+  const auto note_of = [](const string& note) {
+    return read("[[case]]\nname = 'a'\nn_q = 4\nnote = " + note + "\n").front().note;
+  };
+  CHECK(note_of("'" + e + "'") == e);
+  CHECK(note_of("'\\' # " + e) == "\\");
+  CHECK(note_of("\"# \\\" ' " + e + "\" # \" ' " + e) == "# \" ' " + e);
+  CHECK(note_of("\"\"\"\"" + e + "\"\"\"\"\" # " + e) == "\"" + e + "\"\"");
+  CHECK(note_of("''''" + e + "''''' # " + e) == "'" + e + "''");
+  CHECK(note_of("\"\"\"" + e + "\\\n  b\"\"\"") == e + "b");
+  CHECK(read("\xef\xbb\xbf[[case]]\nname = '" + e + "'\nn_q = 4\n").front().name == e);
+
+  const string sentence =
+      "a character beyond ASCII stands outside of strings and comments, or after a backslash";
+  const string blank = "\xe2\x80\x8b", quote = "\xe2\x80\x9c", mark = "\xef\xbb\xbf";
+  for (const string& line :
+       vector<string>{e + " = 4", "n_q = 4" + e, "n_q = " + blank + "4",
+                      "note = " + quote + "x" + quote, "[" + e + "]", mark + "n_q = 4",
+                      "note = '' " + e, "note = 'x\\'" + e, "note = \"\\" + e + "\"",
+                      "note = \"x\\\\\"" + e, "note = \"\"\"\\" + e, "note = \"\"\"\"\"\"" + e}) {
+    CAPTURE(line);
+    CHECK(complaint_of(line + "\n") == "cases.toml:3: " + sentence);
+  }
+  CHECK(complaint_of("note = 'x\nnote = " + e + "\n") == "cases.toml:4: " + sentence);
+  CHECK(complaint_of("note = \"\"\"x\\ \n\n " + e + "\"\"\"\n") == "cases.toml:5: " + sentence);
+  for (const string open : {"'", "\"", "'''", "\"\"\"", "\"\\", "\"\"\"\\", "\"\"\"\"\""}) {
+    CAPTURE(open);
+    CHECK(complaint_of("note = " + open).starts_with("cases.toml:3: Error"));
+  }
+}
+
 TEST_CASE("a case file may lie in memory") {
   const int file = memfd_create("cases", 0);
   REQUIRE(file >= 0);
