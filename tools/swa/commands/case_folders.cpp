@@ -76,6 +76,9 @@ NewFolder::NewFolder(const std::string& subject, const std::string& path)
     throw UsageError(fmt::format("{}: {}", subject, why), remedy);
   };
   const fs::file_status status = fs::status(path, trouble);
+  if (status.type() == fs::file_type::none) {
+    refuse("no such name can be written", "give a shorter or another name");
+  }
   fs::path writable = path;
   if (fs::is_directory(status)) {
     const fs::directory_iterator inside(path, trouble);

@@ -99,6 +99,10 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
         options.dump = files->dump();
         options.figure = self->wants_figure();
         if (options.figure) {
+          if (files->brings_kernel()) {
+            throw UsageError("--export .svg draws the mask of a kernel that is run, and none is",
+                             "leave the .svg out");
+          }
           if (options.cases.size() * options.kernels.size() != 1) {
             throw UsageError("--export .svg draws one kernel on one problem",
                              "name one with --kernel, and give one problem");
