@@ -525,6 +525,8 @@ TEST_CASE("what needs more memory than there is says so first") {
            "trap-demo nan --n 1152921504606846976",
            "trap-demo nan --n 1Ti --chunk 1",
            "trap-demo nan --n 1Mi --W 1 --head-dim 1 --BM 1Mi --BN 1Mi",
+           "verify --kill-matrix --nq 1Ti",
+           "verify --kill-matrix --nq 4Mi --W 4",
            "trap-demo off-by-one --n 1Ti",
            "trap-demo alignment --n 1152921504606846976",
            "trap-demo rope-slot --n 1Ti",
