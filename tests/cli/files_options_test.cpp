@@ -107,8 +107,10 @@ TEST_CASE("files: what contradicts itself is refused") {
            {kProblem + " --dump " + root, {"--dump " + root, "not empty"}},
            {kProblem + " --dump " + string(300, 'x'), {"--dump xx", "no such name"}},
            {"export " + kProblem + " --out " + string(300, 'x'), {"--out xx", "no such name"}},
-           {"check " + root + " --export " + free + ".svg", {".svg", "kernel that is run"}},
-           {kProblem + " --export " + free + ".svg --output " + o, {".svg", "that is run"}}}) {
+           {"check " + root + " --export " + free + ".svg", {".svg", "an output in files"}},
+           {kProblem + " --export " + free + ".svg --output " + o, {".svg", "an output in files"}},
+           {"export " + kProblem + " --out " + free + " --export " + free + ".svg",
+            {"export has", ".svg"}}}) {
     refused("verify " + arguments, 2, parts);
     CHECK_FALSE(fs::exists(free));
   }
