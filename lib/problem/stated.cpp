@@ -129,6 +129,12 @@ void set_softcap(Problem& p, double softcap, std::string_view text) {
                      "for no softcap leave the option out");
   }
   require_fp32("softcap", softcap, text);
+  // Scores are divided by it: in fp32 that must be no division by 0, on machines too that flush
+  // subnormal numbers.
+  if (softcap < smallest_normal(Dtype::fp32)) {
+    throw UsageError(fmt::format("--softcap {} is below the normal numbers of fp32", text),
+                     fmt::format("the smallest value is {:.7g}", smallest_normal(Dtype::fp32)));
+  }
   p.softcap = softcap;
 }
 

@@ -42,8 +42,8 @@ void set_sizes(Problem& problem, const StatedSizes& stated);
 // Throws UsageError where the lengths count other sequences than that.
 void set_batch(Problem& problem, Index batch);
 
-// Kernels hold these numbers in fp32; a softcap is above 0. `text` is the number as it was written.
-// Both throw UsageError for others.
+// Kernels hold these numbers in fp32; a softcap is above 0 there, and a normal number. `text` is
+// the number as it was written. Both throw UsageError for others.
 void set_softcap(Problem& problem, double softcap, std::string_view text);
 void set_scale(Problem& problem, double scale, std::string_view text);
 

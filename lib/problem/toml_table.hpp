@@ -61,8 +61,8 @@ class TomlTable {
 };
 
 // Calls read(table) for each [[kind]] of the file. Throws TomlError where the file cannot be read
-// or holds none, is not a regular file, or has more than 16 MiB, 200 dots in a line or 16 values
-// inside one another.
+// or holds none, is not a regular file, or has more than 16 MiB, 200 dots in a line, 16 values
+// inside one another, or characters beyond ASCII outside of strings and comments.
 void for_each_table(const std::string& path, std::string_view kind,
                     const std::function<void(const TomlTable&)>& read);
 

@@ -394,6 +394,10 @@ TEST_CASE("contradictions, second spellings and options without a say are refuse
       {"verify --list --kernel cpu-tiled", {"--list", "--kernel"}},
       {"verify --list --BM 8", {"--list", "--BM"}},
       {"verify --list --BN 8", {"--list", "--BN"}},
+      {"verify --kill-matrix --list", {"--kill-matrix", "--list"}},
+      {"verify --list --export x.svg", {"--list", ".svg"}},
+      {"verify --list-faults --export x.svg", {"--list-faults", ".svg"}},
+      {"verify --kill-matrix --export x.svg", {"--kill-matrix", ".svg"}},
   };
   for (const string command : {"tile-map", "verify"}) {
     const string problem = command + " --nq 8 ";
@@ -524,6 +528,8 @@ TEST_CASE("what needs more memory than there is says so first") {
            "verify --nq 4 --heads 1152921504606846976",
            "verify --nq 4 --heads 1152921504606846976 --kv-heads 1",
            "verify --nq 4,8 --batch 1Ti",
+           "verify --kill-matrix --nq 1Ti",
+           "verify --kill-matrix --nq 4Mi --W 4",
            "trap-demo nan --n 1Ti",
            "trap-demo nan --n 1152921504606846976",
            "trap-demo nan --n 1Ti --chunk 1",

@@ -104,7 +104,13 @@ TEST_CASE("files: what contradicts itself is refused") {
            {kProblem + " --output " + free, {free}},
            {kProblem + " --output " + o + " --lse " + o, {o, "[1, 1, 6]"}},
            {"--nq 6 --nk 12 --W 4 --head-dim 8" + inputs, {k, "[1, 1, 11, 8]", "[1, 1, 12, 8]"}},
-           {kProblem + " --dump " + root, {"--dump " + root, "not empty"}}}) {
+           {kProblem + " --dump " + root, {"--dump " + root, "not empty"}},
+           {kProblem + " --dump " + string(300, 'x'), {"--dump xx", "no such name"}},
+           {"export " + kProblem + " --out " + string(300, 'x'), {"--out xx", "no such name"}},
+           {"check " + root + " --export " + free + ".svg", {".svg", "an output in files"}},
+           {kProblem + " --export " + free + ".svg --output " + o, {".svg", "an output in files"}},
+           {"export " + kProblem + " --out " + free + " --export " + free + ".svg",
+            {"export has", ".svg"}}}) {
     refused("verify " + arguments, 2, parts);
     CHECK_FALSE(fs::exists(free));
   }

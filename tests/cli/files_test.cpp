@@ -222,6 +222,8 @@ TEST_CASE("files: a broken file makes its case an error that names it, and the o
        },
        {"inputs.safetensors", "'q'"}},
       {[&] { write(folder + "/unsupported.txt", "no"); }, {"unsupported.txt", "output too"}},
+      {[&] { fs::create_symlink("nowhere", folder + "/unsupported.txt"); },
+       {"unsupported.txt", "output too"}},
   };
   answer(root);
   fs::copy(root, root + "-whole", fs::copy_options::recursive);

@@ -153,6 +153,8 @@ TEST_CASE("what a case file must not say is refused with its line and key") {
       {"n_q = 4\nsoftcap = 0\n", "4: 'softcap' in case a: softcap 0 is not above 0"},
       {"n_q = 4\nsoftcap = 1e39\n",
        "4: 'softcap' in case a: softcap 1e+39 is more than fp32 holds"},
+      {"n_q = 4\nsoftcap = 1e-38\n",
+       "4: 'softcap' in case a: softcap 1e-38 is below the normal numbers of fp32"},
       {"n_q = 4\nsoftcap = '30'\n", "4: 'softcap' is missing or not a finite number"},
       {"n_q = 4\nscale = nan\n", "4: 'scale' is missing or not a finite number"},
       {"n_q = 4\nscale = -1e39\n", "4: 'scale' in case a: scale -1e+39 is more than fp32 holds"},
@@ -229,6 +231,38 @@ TEST_CASE("a file that is none and one that is too large or too deep is refused"
   const string deep = repeated("a.", 200);
   CHECK(complaint(repeated(deep + "a=[\n{", 7) + deep + "a=1" + repeated("}]", 7) + "\n")
             .starts_with("cases.toml"));
+}
+
+TEST_CASE("characters beyond ASCII belong into strings and comments") {
+  const string e = "\xc3\xa9";
+  const auto note_of = [](const string& note) {
+    return read("[[case]]\nname = 'a'\nn_q = 4\nnote = " + note + "\n").front().note;
+  };
+  CHECK(note_of("'" + e + "'") == e);
+  CHECK(note_of("'\\' # " + e) == "\\");
+  CHECK(note_of("\"# \\\" ' " + e + "\" # \" ' " + e) == "# \" ' " + e);
+  CHECK(note_of("\"\"\"\"" + e + "\"\"\"\"\" # " + e) == "\"" + e + "\"\"");
+  CHECK(note_of("''''" + e + "''''' # " + e) == "'" + e + "''");
+  CHECK(note_of("\"\"\"" + e + "\\\n  b\"\"\"") == e + "b");
+  CHECK(read("\xef\xbb\xbf[[case]]\nname = '" + e + "'\nn_q = 4\n").front().name == e);
+
+  const string sentence =
+      "a character beyond ASCII stands outside of strings and comments, or after a backslash";
+  const string blank = "\xe2\x80\x8b", quote = "\xe2\x80\x9c", mark = "\xef\xbb\xbf";
+  for (const string& line :
+       vector<string>{e + " = 4", "n_q = 4" + e, "n_q = " + blank + "4",
+                      "note = " + quote + "x" + quote, "[" + e + "]", mark + "n_q = 4",
+                      "note = '' " + e, "note = 'x\\'" + e, "note = \"\\" + e + "\"",
+                      "note = \"x\\\\\"" + e, "note = \"\"\"\\" + e, "note = \"\"\"\"\"\"" + e}) {
+    CAPTURE(line);
+    CHECK(complaint_of(line + "\n") == "cases.toml:3: " + sentence);
+  }
+  CHECK(complaint_of("note = 'x\nnote = " + e + "\n") == "cases.toml:4: " + sentence);
+  CHECK(complaint_of("note = \"\"\"x\\ \n\n " + e + "\"\"\"\n") == "cases.toml:5: " + sentence);
+  for (const string open : {"'", "\"", "'''", "\"\"\"", "\"\\", "\"\"\"\\", "\"\"\"\"\""}) {
+    CAPTURE(open);
+    CHECK(complaint_of("note = " + open).starts_with("cases.toml:3: Error"));
+  }
 }
 
 TEST_CASE("a case file may lie in memory") {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <system_error>
@@ -52,10 +53,12 @@ bool is_ours(const fs::path& file) {
 
 std::vector<Case> name_folders(std::vector<Case> cases) {
   std::set<std::string> taken{kCaseFile};
+  std::map<std::string, int> next;  // number to try, of names that were taken
   for (Case& c : cases) {
     const std::string name = folder_name(c.name.empty() ? options(c.problem) : c.name);
     c.name = name;
-    for (int i = 2; !taken.insert(c.name).second; ++i) c.name = fmt::format("{}-{}", name, i);
+    int& i = next.try_emplace(name, 2).first->second;
+    while (!taken.insert(c.name).second) c.name = fmt::format("{}-{}", name, i++);
   }
   return cases;
 }
@@ -73,6 +76,9 @@ NewFolder::NewFolder(const std::string& subject, const std::string& path)
     throw UsageError(fmt::format("{}: {}", subject, why), remedy);
   };
   const fs::file_status status = fs::status(path, trouble);
+  if (status.type() == fs::file_type::none) {
+    refuse("no such name can be written", "give a shorter or another name");
+  }
   fs::path writable = path;
   if (fs::is_directory(status)) {
     const fs::directory_iterator inside(path, trouble);

@@ -1,6 +1,8 @@
 // swa verify: is a kernel right?
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/values.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
@@ -32,6 +34,15 @@ double parse_timeout(const cli::Option& option) {
                    "give the seconds that one call of a plug-in may take");
 }
 
+// Throws UsageError for the first that is asked for: none of them has a figure.
+void require_drawing(const std::vector<std::pair<std::string, bool>>& others) {
+  for (const auto& [what, asked] : others) {
+    if (!asked) continue;
+    throw UsageError(fmt::format("{} has no figure, so --export takes no .svg", what),
+                     "leave the .svg out, other kinds of file hold the table");
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<cli::Command> verify(CLI::App& app) {
@@ -59,12 +70,20 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
   command->add_figure("the recovered mask against the one that was asked for");
   command->on_run(
       [=, self = command.get(), &fail_fast, &kernel, &BM, &BN, &timeout, &matrix, &catalogue] {
+        if (self->wants_figure()) {
+          require_drawing({{catalogue.name, catalogue.given()},
+                           {matrix.name, matrix.given()},
+                           {cases->list().name, cases->list().given()},
+                           {"export", files->exports()},
+                           {"an output in files", files->brings_kernel()}});
+        }
         if (catalogue.given()) {
           self->refuse_beside(catalogue, "runs nothing", {});
           return list_faults();
         }
         if (matrix.given()) {
           std::vector<const cli::Option*> allowed = say_which;
+          std::erase(allowed, &cases->list());
           allowed.insert(allowed.end(), {&BM, &BN});
           self->refuse_beside(matrix, "runs planted kernels only", allowed);
           const TileShape usual{32, 32};  // small cases have several of them

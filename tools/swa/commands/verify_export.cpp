@@ -19,8 +19,9 @@ namespace {
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
-std::string gib(double bytes) {
-  return fmt::format("{:.1f} GiB", bytes / kGib);
+std::string size_text(double bytes) {
+  return bytes < kGib ? fmt::format("{:.1f} MiB", bytes * 1024 / kGib)
+                      : fmt::format("{:.1f} GiB", bytes / kGib);
 }
 
 // Throws CannotRun where the disk has no room for so much.
@@ -33,12 +34,13 @@ void require_room(const std::string& subject, const std::string& folder, double 
   const std::filesystem::space_info space = std::filesystem::space(place, trouble);
   if (!trouble && bytes > static_cast<double>(space.available)) {
     throw CannotRun(fmt::format("{}: the files take about {}, and {} are free there", subject,
-                                gib(bytes), gib(static_cast<double>(space.available))),
+                                size_text(bytes), size_text(static_cast<double>(space.available))),
                     "ask for fewer or smaller cases, or choose another disk");
   }
   if (bytes < kGib) return;
-  std::fputs(fmt::format("swa verify: about {} are written to {}\n", gib(bytes), folder).c_str(),
-             stderr);
+  std::fputs(
+      fmt::format("swa verify: about {} are written to {}\n", size_text(bytes), folder).c_str(),
+      stderr);
 }
 
 // Bytes on the disk, where the cases fit into memory one by one, and into one case file.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "commands/case_memory.hpp"
+#include "memory.hpp"
 #include "terminal/progress.hpp"
 #include "verify/kill_matrix.hpp"
 
@@ -70,6 +72,21 @@ report::Table table_of(const KillMatrix& matrix, const std::vector<Case>& cases)
   return table;
 }
 
+// The matrix holds all cases at once, and what each fault and the right kernel predict for them:
+// out, lse and the sums of weight |v|, in double.
+void require_memory_of_matrix(const std::vector<Case>& cases, TileShape tile) {
+  double bytes = 0;
+  for (const Case& c : cases) {
+    const Shape rows = c.problem.query_shape(1);
+    const double elements = static_cast<double>(rows.batch) * static_cast<double>(rows.heads) *
+                            static_cast<double>(rows.tokens) *
+                            static_cast<double>(2 * c.problem.value_dim() + 1);
+    bytes += bytes_of(c.problem, tile) +
+             sizeof(double) * elements * static_cast<double>(faults().size() + 1);
+  }
+  require_memory(bytes, fmt::format("the kill matrix of {} cases", cases.size()));
+}
+
 }  // namespace
 
 cli::Outcome list_faults() {
@@ -93,6 +110,7 @@ cli::Outcome list_faults() {
 }
 
 cli::Outcome run_kill_matrix(const std::vector<Case>& cases, TileShape tile) {
+  require_memory_of_matrix(cases, tile);
   terminal::Progress progress("kill matrix", faults().size());
   const KillMatrix matrix =
       kill_matrix(cases, tile, [&](const Fault& f) { progress.finish_one(std::string(f.name)); });
