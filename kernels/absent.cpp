@@ -1,5 +1,7 @@
 // The GPU kernels of a build without CUDA: none.
+#include "error.hpp"
 #include "kernels/forward.hpp"
+#include "kernels/timer.hpp"
 
 namespace swa {
 
@@ -9,6 +11,26 @@ std::vector<Kernel> gpu_kernels() {
 
 std::optional<Oracle> gpu_oracle(const Problem& /*problem*/, const Inputs& /*inputs*/) {
   return std::nullopt;
+}
+
+std::vector<GpuWork> gpu_work(const Problem& /*problem*/) {
+  return {};
+}
+
+std::vector<std::string> gpu_kernel_names() {
+  return {};
+}
+
+struct GpuTimer::State {};
+GpuTimer::GpuTimer(const Problem& /*problem*/) {
+  throw CannotRun(gpu_absence());
+}
+GpuTimer::~GpuTimer() = default;
+double GpuTimer::time(const std::string& /*kernel*/) {
+  throw CannotRun(gpu_absence());
+}
+Index GpuTimer::nonfinite() {
+  throw CannotRun(gpu_absence());
 }
 
 std::string gpu_absence() {

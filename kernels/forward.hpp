@@ -14,8 +14,8 @@ namespace swa {
 // The GPU kernels of this build; empty in a build without CUDA.
 std::vector<Kernel> gpu_kernels();
 
-// The oracle as the GPU's naive kernel computes it, in fp64 and from sees(): for what would take the
-// CPU minutes. Nothing where there is no GPU, or where the problem is too large for it.
+// The oracle as the GPU's naive kernel computes it, in fp64 and from sees(): for what would take
+// the CPU minutes. Nothing where there is no GPU, or where the problem is too large for it.
 std::optional<Oracle> gpu_oracle(const Problem& problem, const Inputs& inputs);
 
 // Why the GPU kernels cannot run here, as a clause for "GPU kernels: not run, ..."; empty where

@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "kernels/device/call.hpp"
+#include "kernels/device/random.hpp"
 #include "verify/elements.hpp"
 
 namespace swa::device {
@@ -22,10 +24,10 @@ Buffer elements(Dtype dtype, const std::vector<double>& values) {
   return Buffer(packed);
 }
 
-Buffer poisoned(Dtype dtype, const Shape& shape) {
-  std::vector<std::byte> packed(bytes_of(shape, dtype));
-  poison(dtype, packed.data(), count_of(shape));
-  return Buffer(packed);
+void upload_poison(Dtype dtype, Buffer& to) {
+  std::vector<std::byte> packed(to.bytes());
+  poison(dtype, packed.data(), to.bytes() / static_cast<std::size_t>(bytes(dtype)));
+  to.upload(packed);
 }
 
 void read_elements(Dtype dtype, const Buffer& from, std::vector<double>& values) {
@@ -44,26 +46,82 @@ Strides strides_of(const Shape& shape) {
 
 }  // namespace
 
-Tensors::Tensors(const Problem& p, const Inputs& inputs, Dtype dtype)
+ForwardParams sizes_of(const Problem& p) {
+  ForwardParams params;
+  params.batch = p.batch;
+  params.heads_q = p.heads_q;
+  params.heads_kv = p.heads_kv;
+  params.n_q = p.n_q;
+  params.n_k = p.n_k;
+  params.head_dim = p.head_dim;
+  params.head_dim_v = p.value_dim();
+  params.window = p.window;
+  params.sinks = p.sinks;
+  params.anchor = p.anchor;
+  params.scale = p.score_scale();
+  params.softcap = p.softcap;
+  return params;
+}
+
+Tensors::Tensors(const Problem& p, Dtype dtype)
     : dtype_(dtype),
       lse_dtype_(dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32),
-      q_(elements(dtype, inputs.q.data)),
-      k_(elements(dtype, inputs.k.data)),
-      v_(elements(dtype, inputs.v.data)),
-      out_(poisoned(dtype, p.query_shape(p.value_dim()))),
-      lse_(poisoned(lse_dtype_, p.query_shape(1))) {
-  if (!inputs.sink_logits.empty()) sink_logits_ = elements(lse_dtype_, inputs.sink_logits);
-  lengths_q_ = numbers(p.lengths_q);
-  lengths_k_ = numbers(p.lengths_k);
-  if (p.layout == Layout::packed) {
-    std::vector<Index> first_q, first_k;
-    for (const Sequence& s : sequences(p)) {
-      first_q.push_back(s.q_row);
-      first_k.push_back(s.k_row);
-    }
-    first_q_ = numbers(first_q);
-    first_k_ = numbers(first_k);
+      out_(bytes_of(p.query_shape(p.value_dim()), dtype)),
+      lse_(bytes_of(p.query_shape(1), lse_dtype_)),
+      lengths_q_(numbers(p.lengths_q)),
+      lengths_k_(numbers(p.lengths_k)) {
+  if (p.layout != Layout::packed) return;
+  std::vector<Index> first_q, first_k;
+  for (const Sequence& s : sequences(p)) {
+    first_q.push_back(s.q_row);
+    first_k.push_back(s.k_row);
   }
+  first_q_ = numbers(first_q);
+  first_k_ = numbers(first_k);
+}
+
+Tensors::Tensors(const Problem& p, const Inputs& inputs, Dtype dtype) : Tensors(p, dtype) {
+  q_ = elements(dtype, inputs.q.data);
+  k_ = elements(dtype, inputs.k.data);
+  v_ = elements(dtype, inputs.v.data);
+  if (!inputs.sink_logits.empty()) sink_logits_ = elements(lse_dtype_, inputs.sink_logits);
+  upload_poison(dtype_, out_);
+  upload_poison(lse_dtype_, lse_);
+  point(p);
+}
+
+Tensors::Tensors(const Problem& p) : Tensors(p, p.dtype) {
+  std::uint32_t stream = 0;
+  const auto normal = [&](Dtype dtype, Index count) {
+    Buffer buffer(static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes(dtype)));
+    SWA_CUDA(fill_normal(buffer.get(), dtype, count, p.seed, stream++));
+    return buffer;
+  };
+  q_ = normal(dtype_, p.query_shape(p.head_dim).size());
+  k_ = normal(dtype_, p.key_shape(p.head_dim).size());
+  v_ = normal(dtype_, p.key_shape(p.value_dim()).size());
+  if (p.sink_logits) sink_logits_ = normal(lse_dtype_, p.heads_q);
+  poison_again();
+  point(p);
+}
+
+void Tensors::poison_again() {
+  constexpr int kNaN = 0xff;  // a NaN in every type, if not one that a kernel never makes
+  SWA_CUDA(cudaMemset(out_.get(), kNaN, out_.bytes()));
+  SWA_CUDA(cudaMemset(lse_.get(), kNaN, lse_.bytes()));
+}
+
+Index Tensors::nonfinite() const {
+  unsigned long long count = 0;
+  Buffer total(std::as_bytes(std::span(&count, 1)));
+  SWA_CUDA(count_nonfinite(out_.get(), dtype_, static_cast<Index>(out_.bytes()) / bytes(dtype_),
+                           static_cast<unsigned long long*>(total.get())));
+  total.download(std::as_writable_bytes(std::span(&count, 1)));
+  return static_cast<Index>(count);
+}
+
+void Tensors::point(const Problem& p) {
+  params_ = sizes_of(p);
   params_.q = q_.get();
   params_.k = k_.get();
   params_.v = v_.get();
@@ -75,22 +133,10 @@ Tensors::Tensors(const Problem& p, const Inputs& inputs, Dtype dtype)
   params_.v_strides = strides_of(p.key_shape(p.value_dim()));
   params_.out_strides = strides_of(p.query_shape(p.value_dim()));
   params_.lse_strides = strides_of(p.query_shape(1));
-  params_.batch = p.batch;
-  params_.heads_q = p.heads_q;
-  params_.heads_kv = p.heads_kv;
-  params_.n_q = p.n_q;
-  params_.n_k = p.n_k;
-  params_.head_dim = p.head_dim;
-  params_.head_dim_v = p.value_dim();
   params_.lengths_q = static_cast<const Index*>(lengths_q_.get());
   params_.lengths_k = static_cast<const Index*>(lengths_k_.get());
   params_.first_q = static_cast<const Index*>(first_q_.get());
   params_.first_k = static_cast<const Index*>(first_k_.get());
-  params_.window = p.window;
-  params_.sinks = p.sinks;
-  params_.anchor = p.anchor;
-  params_.scale = p.score_scale();
-  params_.softcap = p.softcap;
 }
 
 void Tensors::read(Attention& outputs) const {

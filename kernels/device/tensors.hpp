@@ -9,17 +9,29 @@
 
 namespace swa::device {
 
+// What a launch is told of a problem, without pointers and strides.
+ForwardParams sizes_of(const Problem& problem);
+
 // Inputs in elements of `dtype`, rounded nowhere, and outputs that are poisoned. Dense, in the
 // shapes of the problem; what params() points to lives as long as this does.
 class Tensors {
  public:
   Tensors(const Problem& problem, const Inputs& inputs, Dtype dtype);
+  // Random normal inputs of the problem's dtype, made on the device.
+  explicit Tensors(const Problem& problem);
 
   ForwardParams params() const { return params_; }
   // Elements that no kernel wrote become kUnwritten.
   void read(Attention& outputs) const;
+  // Fills the output with NaN again.
+  void poison_again();
+  // Elements of the output that are NaN or infinite.
+  Index nonfinite() const;
 
  private:
+  Tensors(const Problem& problem, Dtype dtype);  // without inputs
+  void point(const Problem& problem);
+
   Dtype dtype_, lse_dtype_;
   Buffer q_, k_, v_, sink_logits_, out_, lse_;
   Buffer lengths_q_, lengths_k_, first_q_, first_k_;

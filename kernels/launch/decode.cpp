@@ -12,18 +12,30 @@ namespace {
 
 constexpr Index kMostTokens = std::numeric_limits<std::int32_t>::max() - 1024;
 
-// Stages of 16 keys that the rows of the longest sequence need.
+// Stages of 16 keys that a sequence's rows need.
+Index stages_of(const Mask& mask) {
+  if (mask.n_q == 0) return 0;
+  return tiles_of_query_tile(mask, {mask.n_q, DecodeTile::kKeys}, 0).size();
+}
+
+// Of the longest sequence.
 Index longest_walk(const Problem& p) {
   Index longest = 0;
-  for (const SharedMask& s : shared_masks(p)) {
-    if (s.mask.n_q == 0) continue;
-    const TileShape shape{s.mask.n_q, DecodeTile::kKeys};
-    longest = larger(longest, tiles_of_query_tile(s.mask, shape, 0).size());
-  }
+  for (const SharedMask& s : shared_masks(p)) longest = larger(longest, stages_of(s.mask));
   return longest;
 }
 
 }  // namespace
+
+double decode_issued_pairs(const Problem& p) {
+  double stages = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    const Index row_tiles = ceil_div(s.mask.n_q * p.group(), DecodeTile::kRows);
+    stages += static_cast<double>(stages_of(s.mask)) * static_cast<double>(row_tiles) *
+              static_cast<double>(s.sequences);
+  }
+  return stages * static_cast<double>(p.heads_kv) * DecodeTile::kRows * DecodeTile::kKeys;
+}
 
 std::optional<std::string> decode_unsupported(const Problem& p) {
   if (p.n_q > kMostDecodeQueries) {

@@ -61,5 +61,7 @@ struct DecodePlan {
 std::optional<std::string> decode_unsupported(const Problem& problem);
 // Of a problem that is supported, for a device of so many multiprocessors.
 DecodePlan plan_decode(const Problem& problem, int multiprocessors);
+// Pairs that its tiles compute, hidden ones and idle rows included, over all heads and sequences.
+double decode_issued_pairs(const Problem& problem);
 
 }  // namespace swa

@@ -14,22 +14,28 @@ namespace {
 constexpr Index kMostTokens = std::numeric_limits<std::int32_t>::max() - 1024;
 constexpr Index kMostBlocks = std::numeric_limits<std::int32_t>::max();
 
-// Pairs that the tiles of one kv head's group compute, idle rows included.
-double issued_pairs(const Problem& p, const PrefillTile& tile, Index heads) {
-  const TileShape shape{tile.BM / heads, tile.BN};
-  double tiles = 0;
-  for (const SharedMask& s : shared_masks(p)) {
-    tiles +=
-        static_cast<double>(count_tiles(s.mask, shape).visited) * static_cast<double>(s.sequences);
-  }
-  return tiles * static_cast<double>(p.group() / heads) * tile.BM * tile.BN;
-}
-
-Index blocks(const Problem& p, Index heads, Index query_tiles) {
-  return p.batch * (p.heads_q / heads) * query_tiles;
+PrefillPlan plan_with(const Problem& p, Index heads) {
+  PrefillPlan plan;
+  plan.tile = prefill_tile(p.head_dim, p.value_dim());
+  plan.heads = heads;
+  plan.positions = plan.tile.BM / heads;
+  plan.query_tiles = ceil_div(p.n_q, plan.positions);
+  plan.blocks = p.batch * (p.heads_q / heads) * plan.query_tiles;
+  return plan;
 }
 
 }  // namespace
+
+double issued_pairs(const Problem& p, const PrefillPlan& plan, Walk walk) {
+  double tiles = 0;
+  for (const SharedMask& s : shared_masks(p)) {
+    const Count visited = walk == Walk::window ? count_tiles(s.mask, plan.shape()).visited
+                                               : Count{query_tiles(s.mask, plan.shape())} *
+                                                     key_tiles(s.mask, plan.shape());
+    tiles += static_cast<double>(visited) * static_cast<double>(s.sequences);
+  }
+  return tiles * static_cast<double>(p.heads_q / plan.heads) * plan.tile.BM * plan.tile.BN;
+}
 
 std::optional<std::string> prefill_unsupported(const Problem& p) {
   if (p.dtype != Dtype::bf16 && p.dtype != Dtype::fp16) {
@@ -50,18 +56,12 @@ std::optional<std::string> prefill_unsupported(const Problem& p) {
 }
 
 PrefillPlan plan_prefill(const Problem& p) {
-  PrefillPlan plan;
-  plan.tile = prefill_tile(p.head_dim, p.value_dim());
+  const PrefillPlan one = plan_with(p, 1);
+  if (p.group() == 1 || p.group() > one.tile.BM) return one;
   // All heads of a group in one tile: fewer positions, so a narrower band, unless the rows that do
   // not divide cost more than it saves.
-  if (p.group() > 1 && p.group() <= plan.tile.BM &&
-      issued_pairs(p, plan.tile, p.group()) < issued_pairs(p, plan.tile, 1)) {
-    plan.heads = p.group();
-  }
-  plan.positions = plan.tile.BM / plan.heads;
-  plan.query_tiles = ceil_div(p.n_q, plan.positions);
-  plan.blocks = blocks(p, plan.heads, plan.query_tiles);
-  return plan;
+  const PrefillPlan all = plan_with(p, p.group());
+  return issued_pairs(p, all, Walk::window) < issued_pairs(p, one, Walk::window) ? all : one;
 }
 
 }  // namespace swa

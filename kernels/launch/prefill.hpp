@@ -69,5 +69,7 @@ enum class Walk : std::uint8_t {
 std::optional<std::string> prefill_unsupported(const Problem& problem);
 // Of a problem that is supported.
 PrefillPlan plan_prefill(const Problem& problem);
+// Pairs that the tiles compute, hidden ones and idle rows included, over all heads and sequences.
+double issued_pairs(const Problem& problem, const PrefillPlan& plan, Walk walk);
 
 }  // namespace swa

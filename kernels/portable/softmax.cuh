@@ -82,9 +82,12 @@ class Softmax {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const float highest = fmaxf(highest_[m][half], highest_of(s[m], half));
-        shift[m][half] = highest * factor;
+        // Rounded as it was for the maximum before, so that a maximum which stays rescales by
+        // exactly 1: over hundreds of tiles the roundings of a fused product would add up.
+        const float before = __fmul_rn(highest_[m][half], factor);
+        shift[m][half] = __fmul_rn(highest, factor);
         if (kMasked && kPlanted != Planted::no_guard && highest == -INFINITY) shift[m][half] = 0;
-        rescale_[m][half] = ptx::exp2_fast(fmaf(highest_[m][half], factor, -shift[m][half]));
+        rescale_[m][half] = ptx::exp2_fast(before - shift[m][half]);
         highest_[m][half] = highest;
       }
     }

@@ -83,7 +83,8 @@ struct swa_attention {
   swa_int n_k;         /* keys of a sequence, at most; of the longest where packed */
   swa_int head_dim;    /* of q and k */
   swa_int head_dim_v;  /* of v and out */
-  /* Queries and keys of each sequence, [batch], 0 included. Both NULL where each sequence has n_q
+  /* On the host, whatever `memory` says.
+   * Queries and keys of each sequence, [batch], 0 included. Both NULL where each sequence has n_q
    * queries and n_k keys. */
   const swa_int* lengths_q;
   const swa_int* lengths_k;
@@ -132,6 +133,7 @@ struct swa_attention {
 
   /* Members that came later, or that a plug-in can do without. */
   swa_int max_threads; /* a hint: threads that a kernel should use on the CPU, >= 1 */
+  void* stream;        /* SWA_DEVICE: the cudaStream_t to launch on; NULL: the default stream */
 };
 
 /* The first statement of a plug-in: says which header it was compiled with. */

@@ -1,4 +1,5 @@
-// swa bench: how fast are the CPU kernels and the oracles, as a share of what the machine can do?
+// swa bench: how fast are the kernels, as a share of what they issue and of what the machine can
+// do?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,9 +9,12 @@
 #include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
+#include "commands/gpu_bench.hpp"
 #include "commands/problem_record.hpp"
 #include "commands/timing.hpp"
 #include "error.hpp"
+#include "kernels/forward.hpp"
+#include "kernels/timer.hpp"
 #include "memory.hpp"
 #include "reference/parallel.hpp"
 #include "terminal/interrupt.hpp"
@@ -29,6 +33,7 @@ struct Options {
   TileShape tile;
   Index rounds = 5;
   double max_seconds = 10;
+  GpuBench gpu;  // no kernels where none was chosen
 };
 
 std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel,
@@ -103,22 +108,58 @@ report::Table measure(const Options& options) {
   return table;
 }
 
+// Of the CPU's and the GPU's; where --kernel is left out, the GPU's alone if there is one.
+void choose_kernels(const cli::Option& option, Options& options) {
+  const std::vector<TimedKernel> on_cpu = timed_kernels(options.tile);
+  const std::vector<std::string> on_gpu = gpu_kernel_names();
+  if (!option.given() && !on_gpu.empty()) {
+    options.gpu.kernels = on_gpu;
+    return;
+  }
+  std::vector<std::string> names;
+  for (const TimedKernel& kernel : on_cpu) names.push_back(kernel.name);
+  names.insert(names.end(), on_gpu.begin(), on_gpu.end());
+  for (const std::size_t i : choose_names(option, names, gpu_absence(),
+                                          "leave --kernel out to time the CPU's, or name one")) {
+    if (i < on_cpu.size()) {
+      options.kernels.push_back(on_cpu[i]);
+    } else {
+      options.gpu.kernels.push_back(names[i]);
+    }
+  }
+}
+
 cli::Outcome run(const Options& options) {
   set_thread_count(*std::max_element(options.threads.begin(), options.threads.end()));
-  for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
+  if (!options.kernels.empty()) {
+    for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
+  }
   const terminal::StopOnInterrupt stop;
-  const report::Table table = measure(options);
+  const report::Table table = options.kernels.empty() ? report::Table() : measure(options);
+  GpuBenchResult gpu;
+  if (!options.gpu.kernels.empty()) gpu = time_on_gpu(options.gpu);
   const double peak = peak_bytes();
   cli::Outcome outcome;
   outcome.report.schema = "swa.bench/1";
   outcome.report.summary = {{"peak_rss_bytes", peak}, {"interrupted", stop_requested()}};
-  outcome.report.blocks.push_back(report::Lines{
+  report::Lines words{
       {"useful: 2 (head_dim + head_dim_v) FLOP per visible pair; issued: what the products "
        "compute,",
-       "hidden pairs and the oracles' sums of weight |v| included (docs/bench.md)",
-       "roof:   a matrix product of the kernel's type on as many threads, measured between the "
-       "rounds"}});
+       "hidden pairs and the oracles' sums of weight |v| included (docs/bench.md)"}};
+  if (!table.rows.empty()) {
+    words.lines.push_back(
+        "roof:   a matrix product of the kernel's type on as many threads, measured between the "
+        "rounds");
+  }
+  if (!options.gpu.kernels.empty()) {
+    words.lines.push_back(
+        "GPU:    a launch between two events after the L2 was flushed; random normal inputs, the "
+        "kernels take turns");
+  }
+  outcome.report.blocks.push_back(words);
   if (!table.rows.empty()) outcome.report.blocks.push_back(table);
+  if (!gpu.table.rows.empty()) outcome.report.blocks.push_back(gpu.table);
+  if (!gpu.unsupported.lines.empty()) outcome.report.blocks.push_back(gpu.unsupported);
   outcome.report.blocks.push_back(report::Lines{
       {fmt::format("peak memory of the process: {:.1f} MiB", peak / (1024.0 * 1024))}});
   if (stop_requested()) {
@@ -132,7 +173,7 @@ cli::Outcome run(const Options& options) {
 
 std::unique_ptr<cli::Command> bench(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
-      app, "bench", "time the CPU kernels and the oracles against the machine's matrix product",
+      app, "bench", "time the kernels: the CPU's against its matrix product, the GPU's by events",
       "swa bench --W 128 --nq 1024 --rounds 2");
   const auto problem = std::make_shared<cli::ProblemOptions>(*command);
   const cli::Option& kernel = command->add("kernel", "*");
@@ -145,8 +186,7 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
   command->on_run([=, &kernel, &BM, &BN, &rounds, &threads, &max_seconds] {
     Options options;
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
-    options.kernels = choose(kernel, timed_kernels(options.tile), "bench times CPU kernels only",
-                             "leave --kernel out to time all of them, or name one");
+    choose_kernels(kernel, options);
     options.rounds = cli::parse_count(rounds.name, rounds.text, {1, 1'000'000});
     options.threads = threads.given()
                           ? cli::parse_counts(threads.name, threads.text, {1, kMostThreads})
@@ -158,6 +198,9 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
                        "one begins");
     }
     options.cases = problem->read();
+    options.gpu.cases = options.cases;
+    options.gpu.max_seconds = options.max_seconds;
+    if (rounds.given()) options.gpu.rounds = options.rounds;
     return run(options);
   });
   return command;

@@ -1,0 +1,140 @@
+#include "kernels/gpu_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/device/call.hpp"
+#include "kernels/device/device.hpp"
+#include "kernels/device/tensors.hpp"
+#include "kernels/launch/decode_call.hpp"
+#include "kernels/launch/prefill_call.hpp"
+#include "kernels/naive/naive.hpp"
+#include "kernels/portable/launch.hpp"
+#include "verify/elements.hpp"
+#include "verify/kernel.hpp"
+
+namespace swa {
+namespace {
+
+std::optional<std::string> too_large(const Problem& p) {
+  const double needed = device::tensor_bytes(p, p.dtype);
+  const auto spare = static_cast<double>(device::spare_bytes());
+  if (needed <= spare) return std::nullopt;
+  return fmt::format("needs {:.1f} GiB on the GPU, which has {:.1f} left", needed / 0x1p30,
+                     spare / 0x1p30);
+}
+
+std::optional<std::string> too_much_shared_memory(int bytes) {
+  const std::size_t most = device::all().front().shared_per_block;
+  if (static_cast<std::size_t>(bytes) <= most) return std::nullopt;
+  return fmt::format("needs {} bytes of shared memory, and a block of this GPU has {}", bytes,
+                     most);
+}
+
+GpuKernel naive_kernel() {
+  GpuKernel kernel;
+  kernel.name = "naive";
+  kernel.sums = {1, kMaxIndex};
+  kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
+    if (!has_elements(p.dtype)) return fmt::format("computes no {}", name(p.dtype));
+    const double rows =
+        static_cast<double>(p.batch) * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
+    if (rows > largest_naive()) return fmt::format("has at most {:.3g} rows", largest_naive());
+    return too_large(p);
+  };
+  kernel.prepare = [](const Problem& p, Workspace&) -> GpuLaunch {
+    return [dtype = p.dtype](const ForwardParams& params, cudaStream_t stream) {
+      return launch_naive(params, dtype, stream);
+    };
+  };
+  kernel.issued_pairs = visible_pairs_of;
+  return kernel;
+}
+
+Scores scores_of(const Problem& p) {
+  return p.score_scale() > 0 && p.softcap == 0 ? Scores::plain : Scores::general;
+}
+
+GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
+  GpuKernel kernel;
+  kernel.name = std::move(name);
+  kernel.sums = {16, 64};  // a product adds up 16 keys, a key tile has 32 or 64
+  // A key's v meets the weights of all positions of a query tile that holds a row which sees it.
+  kernel.granule = kLongestPrefillTile - 1;
+  kernel.unsupported = [planted](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = prefill_unsupported(p)) return reason;
+    if (planted != Planted::nothing && scores_of(p) != Scores::plain) {
+      return "is planted for scores without softcap and with a positive scale only";
+    }
+    const PrefillTile tile = prefill_tile(p.head_dim, p.value_dim());
+    if (const auto reason = too_much_shared_memory(tile.smem_bytes())) return reason;
+    return too_large(p);
+  };
+  kernel.prepare = [walk, planted](const Problem& p, Workspace&) -> GpuLaunch {
+    const PrefillPlan plan = plan_prefill(p);
+    PrefillCall call;
+    call.heads = static_cast<int>(plan.heads);
+    call.positions = static_cast<int>(plan.positions);
+    call.query_tiles = static_cast<int>(plan.query_tiles);
+    call.blocks = static_cast<unsigned>(plan.blocks);
+    const PrefillVariant variant{scores_of(p), walk, planted};
+    return
+        [call, variant, dtype = p.dtype](const ForwardParams& params, cudaStream_t stream) mutable {
+          call.params = params;
+          return portable::launch_prefill(call, dtype, variant, stream);
+        };
+  };
+  kernel.issued_pairs = [walk](const Problem& p) { return issued_pairs(p, plan_prefill(p), walk); };
+  return kernel;
+}
+
+template <class Number>
+Number* allocate(Workspace& workspace, Index count) {
+  workspace.emplace_back(static_cast<std::size_t>(count) * sizeof(Number));
+  return static_cast<Number*>(workspace.back().get());
+}
+
+GpuKernel decode_kernel() {
+  GpuKernel kernel;
+  kernel.name = "portable-decode";
+  kernel.sums = {1, 64};  // a stage has 16 keys; runs of warps and parts are of any length
+  // A key's v meets the weights of all positions of the call.
+  kernel.granule = kMostDecodeQueries - 1;
+  kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = decode_unsupported(p)) return reason;
+    const DecodeTile tile = decode_tile(p.head_dim, p.value_dim());
+    if (const auto reason = too_much_shared_memory(tile.smem_bytes())) return reason;
+    return too_large(p);
+  };
+  kernel.prepare = [](const Problem& p, Workspace& workspace) -> GpuLaunch {
+    const DecodePlan plan = plan_decode(p, device::all().front().multiprocessors);
+    DecodeCall call;
+    call.row_tiles = static_cast<int>(plan.row_tiles);
+    call.splits = static_cast<int>(plan.splits);
+    call.blocks = static_cast<unsigned>(plan.blocks);
+    if (plan.splits > 1) {
+      const Index parts = plan.rows() * plan.splits;
+      call.sums = allocate<float>(workspace, parts * p.value_dim());
+      call.states = allocate<float>(workspace, 2 * parts);
+      call.ended = allocate<unsigned>(workspace, plan.rows() / DecodeTile::kRows);
+      SWA_CUDA(cudaMemset(call.ended, 0, workspace.back().bytes()));
+    }
+    return [call, dtype = p.dtype, scores = scores_of(p)](const ForwardParams& params,
+                                                          cudaStream_t stream) mutable {
+      call.params = params;
+      return portable::launch_decode(call, dtype, scores, stream);
+    };
+  };
+  kernel.issued_pairs = decode_issued_pairs;
+  return kernel;
+}
+
+}  // namespace
+
+const std::vector<GpuKernel>& all_gpu_kernels() {
+  static const std::vector<GpuKernel> kAll{
+      naive_kernel(), prefill_kernel("portable-prefill", Walk::window, Planted::nothing),
+      prefill_kernel("portable-mask-only", Walk::all, Planted::nothing), decode_kernel()};
+  return kAll;
+}
+
+}  // namespace swa

@@ -1,0 +1,37 @@
+// A kernel of this room, before it is dressed for verify or bench. Private to the room.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/device/buffer.hpp"
+#include "kernels/params.h"
+#include "problem/problem.hpp"
+#include "verify/tolerance.hpp"
+
+namespace swa {
+
+// Memory of a launch besides its tensors.
+using Workspace = std::vector<device::Buffer>;
+
+using GpuLaunch = std::function<cudaError_t(const ForwardParams&, cudaStream_t)>;
+
+struct GpuKernel {
+  std::string name;
+  SumRuns sums;       // as in Kernel
+  Index granule = 1;  // in keys
+  std::function<std::optional<std::string>(const Problem&)> unsupported;
+  // Plans the problem and allocates what a launch needs besides tensors. The launches may be called
+  // again and again, one at a time, while the workspace lives; nothing is allocated in them.
+  std::function<GpuLaunch(const Problem&, Workspace&)> prepare;
+  // Pairs that its tiles compute, hidden ones and idle rows included, over all heads and sequences.
+  std::function<double(const Problem&)> issued_pairs;
+};
+
+const std::vector<GpuKernel>& all_gpu_kernels();
+
+}  // namespace swa
