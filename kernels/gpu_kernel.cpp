@@ -62,11 +62,10 @@ GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
   kernel.granule = kLongestPrefillTile - 1;
   kernel.unsupported = [planted](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = prefill_unsupported(p)) return reason;
-    if (planted != Planted::nothing && scores_of(p) != Scores::plain) {
-      return "is planted for scores without softcap and with a positive scale only";
+    if (planted != Planted::nothing && (scores_of(p) != Scores::plain || p.dtype == Dtype::fp32)) {
+      return "is planted for bf16 and fp16, without softcap and with a positive scale only";
     }
-    const PrefillTile tile = prefill_tile(p.head_dim, p.value_dim());
-    if (const auto reason = too_much_shared_memory(tile.smem_bytes())) return reason;
+    if (const auto reason = too_much_shared_memory(plan_prefill(p).smem_bytes)) return reason;
     return too_large(p);
   };
   kernel.prepare = [walk, planted](const Problem& p, Workspace&) -> GpuLaunch {

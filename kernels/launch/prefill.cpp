@@ -14,11 +14,29 @@ namespace {
 constexpr Index kMostTokens = std::numeric_limits<std::int32_t>::max() - 1024;
 constexpr Index kMostBlocks = std::numeric_limits<std::int32_t>::max();
 
-PrefillPlan plan_with(const Problem& p, Index heads) {
+// The tile of the problem's instance; without rows where there is none.
+PrefillPlan tile_of(const Problem& p) {
   PrefillPlan plan;
-  plan.tile = prefill_tile(p.head_dim, p.value_dim());
+  if (p.dtype == Dtype::fp32) {
+    const Fp32Tile tile = fp32_tile(larger(p.head_dim, p.value_dim()));
+    plan.BM = tile.BM;
+    plan.BN = tile.BN;
+    plan.threads = Fp32Tile::kThreads;
+    plan.smem_bytes = tile.smem_bytes();
+    return plan;
+  }
+  const PrefillTile tile = prefill_tile(p.head_dim, p.value_dim());
+  plan.BM = tile.BM;
+  plan.BN = tile.BN;
+  plan.threads = tile.threads();
+  plan.smem_bytes = tile.smem_bytes();
+  return plan;
+}
+
+PrefillPlan plan_with(const Problem& p, Index heads) {
+  PrefillPlan plan = tile_of(p);
   plan.heads = heads;
-  plan.positions = plan.tile.BM / heads;
+  plan.positions = plan.BM / heads;
   plan.query_tiles = ceil_div(p.n_q, plan.positions);
   plan.blocks = p.batch * (p.heads_q / heads) * plan.query_tiles;
   return plan;
@@ -34,20 +52,20 @@ double issued_pairs(const Problem& p, const PrefillPlan& plan, Walk walk) {
                                                      key_tiles(s.mask, plan.shape());
     tiles += static_cast<double>(visited) * static_cast<double>(s.sequences);
   }
-  return tiles * static_cast<double>(p.heads_q / plan.heads) * plan.tile.BM * plan.tile.BN;
+  return tiles * static_cast<double>(p.heads_q / plan.heads) * plan.BM * plan.BN;
 }
 
 std::optional<std::string> prefill_unsupported(const Problem& p) {
-  if (p.dtype != Dtype::bf16 && p.dtype != Dtype::fp16) {
-    return fmt::format("computes bf16 and fp16, not {}", name(p.dtype));
+  if (p.dtype != Dtype::bf16 && p.dtype != Dtype::fp16 && p.dtype != Dtype::fp32) {
+    return fmt::format("computes bf16, fp16 and fp32, not {}", name(p.dtype));
   }
-  if (prefill_tile(p.head_dim, p.value_dim()).BM == 0) {
+  const PrefillPlan tile = tile_of(p);
+  if (tile.BM == 0) {
     return fmt::format(
         "has no instance for head_dim {}{}", p.head_dim,
         p.value_dim() == p.head_dim ? "" : fmt::format(" with head_dim_v {}", p.value_dim()));
   }
   if (larger(p.n_q, p.n_k) > kMostTokens) return "counts the tokens of a sequence in 32 bits";
-  const PrefillTile tile = prefill_tile(p.head_dim, p.value_dim());
   // Without packing there are the most blocks.
   const double most = static_cast<double>(p.batch) * static_cast<double>(p.heads_q) *
                       static_cast<double>(ceil_div(p.n_q, tile.BM / smaller(p.group(), tile.BM)));
@@ -57,7 +75,7 @@ std::optional<std::string> prefill_unsupported(const Problem& p) {
 
 PrefillPlan plan_prefill(const Problem& p) {
   const PrefillPlan one = plan_with(p, 1);
-  if (p.group() == 1 || p.group() > one.tile.BM) return one;
+  if (p.group() == 1 || p.group() > one.BM) return one;
   // All heads of a group in one tile: fewer positions, so a narrower band, unless the rows that do
   // not divide cost more than it saves.
   const PrefillPlan all = plan_with(p, p.group());
