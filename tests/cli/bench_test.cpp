@@ -167,7 +167,7 @@ TEST_CASE("bench refuses what it cannot time") {
   const std::vector<Row> rows{
       {"bench", 2, "no size"},
       {"bench --nq 8 --kernel cpu-nothing", 2, "cpu-nothing"},
-      {"bench --nq 8 --kernel sm90-*", 3, "CPU kernels only"},
+      {"bench --nq 8 --kernel sm90-*", 3, "names GPU kernels"},
       {"bench --nq 8 --kernel sm90-*", 3, "leave --kernel out"},
       {"bench --nq 8 --rounds 0", 2, "--rounds 0"},
       {"bench --nq 8 --rounds 1,2", 2, "--rounds 1,2"},
@@ -176,6 +176,10 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench --nq 8 --max-seconds 0", 2, "--max-seconds 0"},
       {"bench --nq 8 --max-seconds x", 2, "--max-seconds x"},
       {"bench --nq 1Ti --W 128", 3, "GiB"},
+      {"bench --nq 8 --kernel cpu-tiled --export times.svg", 2, "a sweep over --nq or over --W"},
+      {"bench --nq 8,16 --W 2,4 --kernel cpu-tiled --export times.svg", 2, "a sweep over --nq"},
+      {"bench --plan --nq 8 --rounds 2", 2, "--rounds has no say"},
+      {"bench --plan --nq 8 --kernel cpu-tiled", 2, "names no kernel"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -186,4 +190,29 @@ TEST_CASE("bench refuses what it cannot time") {
     CHECK(contains(run.err, row.part));
     CHECK(lines(run.err).size() == 2);
   }
+}
+
+TEST_CASE("bench --plan says what the GPU kernels would do, without a GPU") {
+  const json report =
+      report_of("bench --plan --W 128 --nq 1,8192 --nk 8192 --heads 64 --kv-heads 8 --dtype bf16");
+  CHECK(report["schema"] == "swa.bench-plan/1");
+  REQUIRE(report["records"].size() == 6);
+  for (const json& r : report["records"]) {
+    CAPTURE(r.dump());
+    CHECK_FALSE(r["reason"].get<string>().empty());
+    if (!r["supported"]) {
+      CHECK(r["grid"].is_null());
+      continue;
+    }
+    for (const char* key : {"BM", "BN", "grid", "threads", "smem_bytes", "splits"}) {
+      CAPTURE(key);
+      CHECK(r[key].get<int>() > 0);
+    }
+    CHECK(r["positions"].get<int>() * r["heads"].get<int>() <= r["BM"].get<int>());
+  }
+  const json& prefill = report["records"][3];
+  CHECK(prefill["kernel"] == "portable-prefill");
+  CHECK(prefill["heads"] == 8);  // the band of a tile is W + 15 keys wide, and not W + 127
+  CHECK(prefill["grid"] == 8192 / 16 * 8);
+  CHECK(report["records"][5]["supported"] == false);  // decode of 8192 queries
 }

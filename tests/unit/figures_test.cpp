@@ -172,6 +172,22 @@ TEST_CASE("the KV chart has a line for each model and plan and escapes their nam
   }
 }
 
+TEST_CASE("the chart of times has a line for each kernel, over n or over W") {
+  using figures::TimePoint;
+  const vector<TimePoint> by_n{{"a", 1024, 128, 0.5}, {"b", 1024, 128, 2},   {"a", 2048, 128, 1},
+                               {"b", 2048, 128, 8},   {"a", 4096, 128, 2.5}, {"b", 4096, 128, 32}};
+  const Element over_n = XmlReader::read(figures::time_chart(by_n, "--W 128"));
+  CHECK(over_n.groups("series").size() == 2);
+  check_line(over_n, 0, {1024, 2048, 4096}, {0.5, 1, 2.5}, true);
+  check_line(over_n, 1, {1024, 2048, 4096}, {2, 8, 32}, true);
+  const Element over_w =
+      XmlReader::read(figures::time_chart({{"a", 4096, 64, 1}, {"a", 4096, 256, 3}}, "--nq 4096"));
+  check_line(over_w, 0, {64, 256}, {1, 3}, true);
+  CHECK_THROWS_AS(figures::time_chart({{"a", 64, 8, 1}}, ""), UsageError);
+  CHECK_THROWS_AS(figures::time_chart({{"a", 64, 8, 1}, {"a", 128, 16, 1}}, ""), UsageError);
+  CHECK_THROWS_AS(figures::time_chart({}, ""), UsageError);
+}
+
 TEST_CASE("which figure a sweep of tile-map has") {
   Problem p;
   p.n_q = p.n_k = 192;

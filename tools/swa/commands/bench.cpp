@@ -6,6 +6,7 @@
 
 #include "cli/problem_sweep.hpp"
 #include "cli/values.hpp"
+#include "commands/bench_plan.hpp"
 #include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
 #include "commands/commands.hpp"
@@ -34,6 +35,7 @@ struct Options {
   Index rounds = 5;
   double max_seconds = 10;
   GpuBench gpu;  // no kernels where none was chosen
+  bool figure = false;
 };
 
 std::string repro_line(const Options& options, const Problem& problem, const std::string& kernel,
@@ -83,7 +85,7 @@ report::Record record_of(const Options& options, const TimedKernel& kernel, cons
 }
 
 // A record for each problem, number of threads and kernel, as far as time was given.
-report::Table measure(const Options& options) {
+report::Table measure(const Options& options, std::vector<figures::TimePoint>& points) {
   std::vector<Problem> problems;
   for (const Case& c : options.cases) problems.push_back(c.problem);
   const ProblemColumns columns(problems);
@@ -100,6 +102,7 @@ report::Table measure(const Options& options) {
         const Timing timing = time_rounds(kernel, p, inputs, options.rounds, options.max_seconds);
         if (!timing.seconds.empty()) {
           append(table, record_of(options, kernel, p, columns, threads, timing));
+          points.push_back(time_point(kernel.name, p, quantile(timing.seconds, 0.5)));
         }
         if (stop_requested()) return table;
       }
@@ -134,10 +137,17 @@ cli::Outcome run(const Options& options) {
   if (!options.kernels.empty()) {
     for (const Case& c : options.cases) require_memory_of(c.problem, options.tile);
   }
+  if (options.figure) {  // what cannot be drawn is refused before it is timed
+    std::vector<figures::TimePoint> sweep;
+    for (const Case& c : options.cases) sweep.push_back(time_point("any", c.problem, 1));
+    figures::time_chart(sweep, "");
+  }
   const terminal::StopOnInterrupt stop;
-  const report::Table table = options.kernels.empty() ? report::Table() : measure(options);
+  std::vector<figures::TimePoint> points;
+  const report::Table table = options.kernels.empty() ? report::Table() : measure(options, points);
   GpuBenchResult gpu;
   if (!options.gpu.kernels.empty()) gpu = time_on_gpu(options.gpu);
+  points.insert(points.end(), gpu.points.begin(), gpu.points.end());
   const double peak = peak_bytes();
   cli::Outcome outcome;
   outcome.report.schema = "swa.bench/1";
@@ -162,6 +172,9 @@ cli::Outcome run(const Options& options) {
   if (!gpu.unsupported.lines.empty()) outcome.report.blocks.push_back(gpu.unsupported);
   outcome.report.blocks.push_back(report::Lines{
       {fmt::format("peak memory of the process: {:.1f} MiB", peak / (1024.0 * 1024))}});
+  if (options.figure && !points.empty()) {
+    outcome.figure = figures::time_chart(points, swa::options(options.cases.front().problem));
+  }
   if (stop_requested()) {
     terminal::say_interrupted("the report holds the rounds that were run");
     outcome.status = terminal::kInterrupted;
@@ -176,6 +189,7 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
       app, "bench", "time the kernels: the CPU's against its matrix product, the GPU's by events",
       "swa bench --W 128 --nq 1024 --rounds 2");
   const auto problem = std::make_shared<cli::ProblemOptions>(*command);
+  const std::vector<const cli::Option*> say_which = command->options();
   const cli::Option& kernel = command->add("kernel", "*");
   const cli::Option& BM = command->add("BM", "64", "query rows of a tile of cpu-tiled");
   const cli::Option& BN = command->add("BN", "64", "keys of a tile of cpu-tiled");
@@ -183,8 +197,19 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
   const cli::Option& threads =
       command->add("threads", "", "threads of a kernel, such as 1,2 (default: all cores)");
   const cli::Option& max_seconds = command->add("max_seconds", "10");
-  command->on_run([=, &kernel, &BM, &BN, &rounds, &threads, &max_seconds] {
+  const cli::Option& plan = command->add_flag(
+      "--plan", "print what the GPU kernels would do, and run nothing; needs no GPU");
+  command->add_figure("time against n_q or W");
+  command->on_run([=, self = command.get(), &kernel, &BM, &BN, &rounds, &threads, &max_seconds,
+                   &plan] {
+    if (plan.given()) {
+      std::vector<const cli::Option*> allowed = say_which;
+      allowed.push_back(&kernel);
+      self->refuse_beside(plan, "runs nothing", allowed);
+      return plan_launches(problem->read(), kernel);
+    }
     Options options;
+    options.figure = self->wants_figure();
     options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
     choose_kernels(kernel, options);
     options.rounds = cli::parse_count(rounds.name, rounds.text, {1, 1'000'000});

@@ -112,6 +112,8 @@ GpuBenchResult time_on_gpu(const GpuBench& bench) {
     for (Timed& kernel : kernels) {
       if (kernel.seconds.empty()) continue;
       append(result.table, record_of(bench, problems[i], columns, kernel));
+      result.points.push_back(
+          time_point(kernel.work.kernel, problems[i], quantile(kernel.seconds, 0.5)));
     }
   }
   return result;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "figures/figures.hpp"
 #include "problem/cases.hpp"
 #include "report/report.hpp"
 
@@ -22,6 +23,7 @@ struct GpuBench {
 struct GpuBenchResult {
   report::Table table;
   report::Lines unsupported;
+  std::vector<figures::TimePoint> points;
 };
 GpuBenchResult time_on_gpu(const GpuBench& bench);
 

@@ -102,4 +102,9 @@ Timing time_rounds(const TimedKernel& kernel, const Problem& problem, const Inpu
              : time_rounds_in<float>(kernel, problem, inputs, rounds, max_seconds);
 }
 
+figures::TimePoint time_point(const std::string& kernel, const Problem& p, double seconds) {
+  const bool windowed = p.window.kind == Window::Kind::causal;
+  return {kernel, p.n_q, windowed ? p.window.width : p.n_k, seconds * 1e3};
+}
+
 }  // namespace swa::commands

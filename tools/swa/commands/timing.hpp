@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "figures/figures.hpp"
 #include "verify/timed_kernel.hpp"
 
 namespace swa::commands {
@@ -21,5 +22,8 @@ struct Timing {
 // none that begins after max_seconds; none at all where a signal came before the first was over.
 Timing time_rounds(const TimedKernel& kernel, const Problem& problem, const Inputs& inputs,
                    Index rounds, double max_seconds);
+
+// For a figure.
+figures::TimePoint time_point(const std::string& kernel, const Problem& problem, double seconds);
 
 }  // namespace swa::commands

@@ -55,4 +55,12 @@ std::string ring(Index W, const RingSnapshot& snapshot);
 std::string kv_chart(const std::vector<Model>& models, std::vector<Index> contexts, Index batch,
                      Dtype dtype);
 
+// Time of each kernel against n_q, or against the window: whichever the points differ in.
+struct TimePoint {
+  std::string kernel;
+  Index n_q = 0, window = 0;  // n_k where there is no window
+  double milliseconds = 0;
+};
+std::string time_chart(const std::vector<TimePoint>& points, const std::string& problem);
+
 }  // namespace swa::figures

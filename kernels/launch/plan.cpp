@@ -1,0 +1,73 @@
+#include "kernels/launch/plan.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/launch/decode.hpp"
+#include "kernels/launch/prefill.hpp"
+
+namespace swa {
+namespace {
+
+std::string reason_of(const Problem& p, const PrefillPlan& plan, Walk walk) {
+  if (walk == Walk::all) return "visits every key tile and leaves the window to the mask";
+  if (p.group() == 1) return "one head a tile: its kv head serves no other";
+  if (plan.heads == 1) {
+    return fmt::format(
+        "one head a tile: {} in a tile would leave rows idle for more than the "
+        "narrower band saves",
+        p.group());
+  }
+  return fmt::format("{} heads of a kv head in a tile: {} positions, not {}, so a narrower band",
+                     plan.heads, plan.positions, plan.BM);
+}
+
+LaunchPlan prefill_of(const Problem& p, const std::string& kernel, Walk walk) {
+  LaunchPlan launch;
+  launch.kernel = kernel;
+  launch.unsupported = prefill_unsupported(p);
+  if (launch.unsupported) return launch;
+  const PrefillPlan plan = plan_prefill(p);
+  launch.reason = reason_of(p, plan, walk);
+  launch.BM = plan.BM;
+  launch.BN = plan.BN;
+  launch.heads = plan.heads;
+  launch.positions = plan.positions;
+  launch.blocks = plan.blocks;
+  launch.threads = plan.threads;
+  launch.smem_bytes = plan.smem_bytes;
+  launch.splits = 1;
+  launch.issued_pairs = issued_pairs(p, plan, walk);
+  return launch;
+}
+
+LaunchPlan decode_of(const Problem& p, int multiprocessors) {
+  LaunchPlan launch;
+  launch.kernel = "portable-decode";
+  launch.unsupported = decode_unsupported(p);
+  if (launch.unsupported) return launch;
+  const DecodePlan plan = plan_decode(p, multiprocessors);
+  launch.reason =
+      plan.splits == 1
+          ? "one part: there are blocks enough, or too few keys for each warp to stream"
+          : fmt::format("{} parts of the keys that the rows see, for {} multiprocessors",
+                        plan.splits, multiprocessors);
+  launch.BM = DecodeTile::kRows;
+  launch.BN = DecodeTile::kKeys;
+  launch.heads = smaller(p.group(), launch.BM);
+  launch.positions = smaller(p.n_q, ceil_div(launch.BM, p.group()));
+  launch.blocks = plan.blocks;
+  launch.threads = plan.tile.threads();
+  launch.smem_bytes = plan.tile.smem_bytes();
+  launch.splits = plan.splits;
+  launch.issued_pairs = decode_issued_pairs(p);
+  return launch;
+}
+
+}  // namespace
+
+std::vector<LaunchPlan> launch_plans(const Problem& p, int multiprocessors) {
+  return {prefill_of(p, "portable-prefill", Walk::window),
+          prefill_of(p, "portable-mask-only", Walk::all), decode_of(p, multiprocessors)};
+}
+
+}  // namespace swa

@@ -1,0 +1,26 @@
+// What the portable kernels would do with a problem, for people: no GPU and no compiled kernel is
+// needed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problem/problem.hpp"
+
+namespace swa {
+
+struct LaunchPlan {
+  std::string kernel;
+  std::optional<std::string> unsupported;  // why not; the rest is 0 then
+  std::string reason;              // why the tile, the packing and the splits are as they are
+  Index BM = 0, BN = 0;            // rows of packed heads, and keys
+  Index heads = 0, positions = 0;  // of a query tile
+  Index blocks = 0, threads = 0, smem_bytes = 0, splits = 0;
+  double issued_pairs = 0;  // over all heads and sequences
+};
+
+// Of portable-prefill, portable-mask-only and portable-decode on a GPU of so many multiprocessors.
+std::vector<LaunchPlan> launch_plans(const Problem& problem, int multiprocessors);
+
+}  // namespace swa
