@@ -13,6 +13,10 @@ std::optional<Oracle> gpu_oracle(const Problem& /*problem*/, const Inputs& /*inp
   return std::nullopt;
 }
 
+std::unique_ptr<DeviceMirror> device_mirror() {
+  return nullptr;
+}
+
 std::vector<GpuWork> gpu_work(const Problem& /*problem*/) {
   return {};
 }

@@ -1,6 +1,7 @@
 // The kernels that run on a GPU, for a host that may have none.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "reference/oracle.hpp"
 #include "verify/kernel.hpp"
+#include "verify/plugin.hpp"
 
 namespace swa {
 
@@ -17,6 +19,9 @@ std::vector<Kernel> gpu_kernels();
 // The oracle as the GPU's naive kernel computes it, in fp64 and from sees(): for what would take
 // the CPU minutes. Nothing where there is no GPU, or where the problem is too large for it.
 std::optional<Oracle> gpu_oracle(const Problem& problem, const Inputs& inputs);
+
+// For plug-ins that want their tensors on the device; null where there is none.
+std::unique_ptr<DeviceMirror> device_mirror();
 
 // Why the GPU kernels cannot run here, as a clause for "GPU kernels: not run, ..."; empty where
 // they can.

@@ -183,24 +183,26 @@ Kernel plugin_kernel(const std::string& path, const PluginOptions& options) {
   const auto plugin = std::make_shared<Plugin>(library_of(path), options);
   Kernel kernel;
   kernel.name = "plugin:" + path;
+  int memory = SWA_HOST;
   try {
     const Description said = plugin->describe(Problem());
-    if (said.memory == SWA_DEVICE) {
-      throw CannotRun(
-          fmt::format("the plug-in '{}' wants device pointers, and this build has no CUDA", path),
-          "a plug-in that declares SWA_HOST runs here");
+    if (said.memory == SWA_DEVICE && !options.device_absence.empty()) {
+      throw CannotRun(fmt::format("the plug-in '{}' wants device pointers, and {}", path,
+                                  options.device_absence),
+                      "a plug-in that declares SWA_HOST runs here");
     }
+    memory = said.memory;
     kernel.granule = said.granule;
   } catch (const PluginError&) {
     // Each problem says so as its verdict.
   }
-  kernel.unsupported = [plugin](const Problem& problem) -> std::optional<std::string> {
+  kernel.unsupported = [plugin, memory](const Problem& problem) -> std::optional<std::string> {
     if (!has_elements(problem.dtype)) {
       return fmt::format("plug-ins are given no {}", name(problem.dtype));
     }
     const Description said = plugin->describe(problem);
-    if (said.memory == SWA_DEVICE) {
-      throw PluginError("the plug-in declares SWA_DEVICE for this problem alone");
+    if (said.memory != memory) {
+      throw PluginError("the plug-in declares another memory for this problem than before");
     }
     return said.unsupported;
   };

@@ -15,9 +15,12 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "verify/plugin.hpp"
 #include "verify/plugin_wire.hpp"
@@ -51,7 +54,8 @@ void set_text(Reply& reply, std::string_view text) {
 
 class Host {
  public:
-  Host(int control, int shared) : control_(control), shared_(shared) {
+  Host(int control, int shared, MakeDeviceMirror device)
+      : control_(control), shared_(shared), make_mirror_(std::move(device)) {
     first_page_ = static_cast<FirstPage*>(map(kPage));
   }
 
@@ -113,13 +117,15 @@ class Host {
     // A plug-in that was compiled with a longer struct finds zeros behind ours.
     alignas(swa_attention) std::array<std::byte, sizeof(swa_attention) + kPage> room{};
     auto* attention = new (room.data()) swa_attention(request.attention);
-    set_pointers(*attention, request.offsets);
+    const bool on_device = request.attention.task == SWA_FORWARD && wants_device_;
     const pid_t self = getpid();
     Reply reply;
     reply.outcome = Outcome::returned;
     first_page_->inside = 1;
     try {
+      set_pointers(*attention, request.offsets, on_device ? mirror_tensors() : tensors_);
       reply.returned = function(attention);
+      if (on_device) mirror_->download(tensors_ + kPage, tensor_bytes_ - kPage);
     } catch (const std::exception& error) {
       reply.outcome = Outcome::threw;
       set_text(reply, error.what());
@@ -133,18 +139,33 @@ class Host {
     const bool has_child = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
     if (has_child && reply.outcome == Outcome::returned) reply.outcome = Outcome::left_child;
     reply.attention = *attention;
+    if (request.attention.task == SWA_DESCRIBE) wants_device_ = attention->memory == SWA_DEVICE;
     return reply;
   }
 
-  void set_pointers(swa_attention& a, const std::array<std::size_t, kSlots>& offsets) const {
-    const auto at = [&](Slot slot) {
+  // Tensors and guard bands, all but the first page, which is not the plug-in's. Returns where the
+  // first page would lie.
+  std::byte* mirror_tensors() {
+    if (!mirror_ && make_mirror_) mirror_ = make_mirror_();
+    if (!mirror_) throw std::runtime_error("there is no device");
+    return mirror_->upload(tensors_ + kPage, tensor_bytes_ - kPage) - kPage;
+  }
+
+  // The arrays of the sequences stay on the host.
+  void set_pointers(swa_attention& a, const std::array<std::size_t, kSlots>& offsets,
+                    std::byte* tensors) const {
+    const auto within = [&](std::byte* memory, Slot slot) {
       const std::size_t offset = offsets[static_cast<std::size_t>(slot)];
-      return offset == 0 ? nullptr : tensors_ + offset;
+      return offset == 0 ? nullptr : memory + offset;
     };
-    a.lengths_q = reinterpret_cast<const swa_int*>(at(Slot::lengths_q));
-    a.lengths_k = reinterpret_cast<const swa_int*>(at(Slot::lengths_k));
-    a.offsets_q = reinterpret_cast<const swa_int*>(at(Slot::offsets_q));
-    a.offsets_k = reinterpret_cast<const swa_int*>(at(Slot::offsets_k));
+    const auto numbers = [&](Slot slot) {
+      return reinterpret_cast<const swa_int*>(within(tensors_, slot));
+    };
+    const auto at = [&](Slot slot) { return within(tensors, slot); };
+    a.lengths_q = numbers(Slot::lengths_q);
+    a.lengths_k = numbers(Slot::lengths_k);
+    a.offsets_q = numbers(Slot::offsets_q);
+    a.offsets_k = numbers(Slot::offsets_k);
     a.q = at(Slot::q);
     a.k = at(Slot::k);
     a.v = at(Slot::v);
@@ -154,6 +175,9 @@ class Host {
   }
 
   Inherited control_, shared_;
+  MakeDeviceMirror make_mirror_;
+  std::unique_ptr<DeviceMirror> mirror_;
+  bool wants_device_ = false;  // as its last SWA_DESCRIBE said
   FirstPage* first_page_ = nullptr;
   std::byte* tensors_ = nullptr;
   std::size_t tensor_bytes_ = 0;
@@ -195,9 +219,9 @@ bool is_plugin_host(int argc, char** argv) {
   return argc > 1 && std::strcmp(argv[1], kPluginHost) == 0;
 }
 
-int run_plugin_host(int argc, char** argv) {
+int run_plugin_host(int argc, char** argv, const MakeDeviceMirror& device) {
   if (argc == 6 && getpgrp() == getpid()) {  // whose group it is ends with it
-    Host host(number_of(argv[2]), number_of(argv[3]));
+    Host host(number_of(argv[2]), number_of(argv[3]), device);
     if (host.usable()) {
       prepare(number_of(argv[4]));
       // No destructor of the plug-in runs: it may hang or crash there.

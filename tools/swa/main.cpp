@@ -10,6 +10,7 @@
 
 #include "cli/program.hpp"
 #include "error.hpp"
+#include "kernels/forward.hpp"
 #include "verify/plugin.hpp"
 
 namespace {
@@ -31,7 +32,9 @@ int complain(const std::string& who, const swa::Error& error, int status) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (swa::is_plugin_host(argc, argv)) return swa::run_plugin_host(argc, argv);
+  if (swa::is_plugin_host(argc, argv)) {
+    return swa::run_plugin_host(argc, argv, swa::device_mirror);
+  }
   std::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is an error of the write, with a sentence
   swa::cli::Program program;
   try {

@@ -79,6 +79,7 @@ std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout) {
   PluginOptions options;
   options.timeout = timeout;
   options.memory = spare_bytes();
+  options.device_absence = gpu_absence();
   std::vector<std::string> paths;
   for (const std::string& item : cli::split(option.name, option.text)) {
     if (!item.starts_with(kPlugin)) continue;
