@@ -36,6 +36,7 @@ Kernel naive_kernel() {
   kernel.sums = {1, kMaxIndex};
   kernel.granule = 1;
   kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = needs_contiguous(p)) return reason;
     if (!has_elements(p.dtype)) return fmt::format("computes no {}", name(p.dtype));
     const double rows =
         static_cast<double>(p.batch) * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
@@ -71,6 +72,7 @@ Kernel prefill_kernel(std::string name, Walk walk, Planted planted) {
     return portable::PrefillVariant{plain ? Scores::plain : Scores::general, walk, planted};
   };
   kernel.unsupported = [variant_of](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = needs_contiguous(p)) return reason;
     if (const auto reason = prefill_unsupported(p)) return reason;
     const portable::PrefillVariant variant = variant_of(p);
     if (variant.planted != Planted::nothing && variant.scores != Scores::plain) {

@@ -198,6 +198,7 @@ Kernel plugin_kernel(const std::string& path, const PluginOptions& options) {
     if (!has_elements(problem.dtype)) {
       return fmt::format("plug-ins are given no {}", name(problem.dtype));
     }
+    if (const auto reason = needs_contiguous(problem)) return reason;
     const Description said = plugin->describe(problem);
     if (said.memory == SWA_DEVICE) {
       throw PluginError("the plug-in declares SWA_DEVICE for this problem alone");
