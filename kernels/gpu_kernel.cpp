@@ -35,6 +35,7 @@ GpuKernel naive_kernel() {
   kernel.name = "naive";
   kernel.sums = {1, kMaxIndex};
   kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = needs_contiguous(p)) return reason;
     if (!has_elements(p.dtype)) return fmt::format("computes no {}", name(p.dtype));
     const double rows =
         static_cast<double>(p.batch) * static_cast<double>(p.heads_q) * static_cast<double>(p.n_q);
@@ -61,6 +62,7 @@ GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
   // A key's v meets the weights of all positions of a query tile that holds a row which sees it.
   kernel.granule = kLongestPrefillTile - 1;
   kernel.unsupported = [planted](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = needs_contiguous(p)) return reason;
     if (const auto reason = prefill_unsupported(p)) return reason;
     if (planted != Planted::nothing && (scores_of(p) != Scores::plain || p.dtype == Dtype::fp32)) {
       return "is planted for bf16 and fp16, without softcap and with a positive scale only";

@@ -2,6 +2,9 @@
 // of the project.
 #pragma once
 
+#include <cstdint>
+
+#include "cache/layout.hpp"
 #include "mask/window.hpp"
 
 namespace swa {
@@ -12,17 +15,11 @@ struct Strides {
 };
 
 // Where the K and V of a key lie.
-enum class CacheKind : std::uint8_t {
-  contiguous,  // token after token
-  ring,        // key k in slot k mod capacity of its sequence
-  paged,       // in a page of a pool that all sequences share
-};
-struct Cache {
+struct KeyCache {
   CacheKind kind = CacheKind::contiguous;
-  Index capacity = 0;  // slots of a ring
-  Index page = 0;      // tokens of a page
-  const int* table =
-      nullptr;  // [batch, table_stride]: the page that holds keys i page .. of a sequence
+  Index capacity = 0;                   // slots of a ring
+  Index page = 0;                       // tokens of a page
+  const std::int32_t* table = nullptr;  // [batch, table_stride]: the page of keys i page and on
   Index table_stride = 0;
 };
 
@@ -52,7 +49,7 @@ struct ForwardParams {
   Anchor anchor = Anchor::bottom_right;
   double scale = 1;    // of q.k
   double softcap = 0;  // 0: none
-  Cache cache;
+  KeyCache cache;      // of k and v
 };
 
 // One sequence of a call: its entry, its first tokens, and who sees whom within it.

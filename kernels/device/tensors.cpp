@@ -5,6 +5,7 @@
 
 #include "kernels/device/call.hpp"
 #include "kernels/device/random.hpp"
+#include "problem/cache_layout.hpp"
 #include "verify/elements.hpp"
 
 namespace swa::device {
@@ -69,7 +70,9 @@ Tensors::Tensors(const Problem& p, Dtype dtype)
       out_(bytes_of(p.query_shape(p.value_dim()), dtype)),
       lse_(bytes_of(p.query_shape(1), lse_dtype_)),
       lengths_q_(numbers(p.lengths_q)),
-      lengths_k_(numbers(p.lengths_k)) {
+      lengths_k_(numbers(p.lengths_k)),
+      k_shape_(p.key_shape(p.head_dim)),
+      v_shape_(p.key_shape(p.value_dim())) {
   if (p.layout != Layout::packed) return;
   std::vector<Index> first_q, first_k;
   for (const Sequence& s : sequences(p)) {
@@ -82,8 +85,18 @@ Tensors::Tensors(const Problem& p, Dtype dtype)
 
 Tensors::Tensors(const Problem& p, const Inputs& inputs, Dtype dtype) : Tensors(p, dtype) {
   q_ = elements(dtype, inputs.q.data);
-  k_ = elements(dtype, inputs.k.data);
-  v_ = elements(dtype, inputs.v.data);
+  if (p.cache.kind == CacheKind::contiguous) {
+    k_ = elements(dtype, inputs.k.data);
+    v_ = elements(dtype, inputs.v.data);
+  } else {
+    const CachedKeys k = lay_out(p, inputs.k), v = lay_out(p, inputs.v);
+    k_ = elements(dtype, k.slots.data);
+    v_ = elements(dtype, v.slots.data);
+    k_shape_ = k.slots.shape;
+    v_shape_ = v.slots.shape;
+    if (!k.table.empty()) table_ = Buffer(std::as_bytes(std::span(k.table)));
+    table_stride_ = k.table_stride;
+  }
   if (!inputs.sink_logits.empty()) sink_logits_ = elements(lse_dtype_, inputs.sink_logits);
   upload_poison(dtype_, out_);
   upload_poison(lse_dtype_, lse_);
@@ -129,10 +142,12 @@ void Tensors::point(const Problem& p) {
   params_.out = out_.get();
   params_.lse = lse_.get();
   params_.q_strides = strides_of(p.query_shape(p.head_dim));
-  params_.k_strides = strides_of(p.key_shape(p.head_dim));
-  params_.v_strides = strides_of(p.key_shape(p.value_dim()));
+  params_.k_strides = strides_of(k_shape_);
+  params_.v_strides = strides_of(v_shape_);
   params_.out_strides = strides_of(p.query_shape(p.value_dim()));
   params_.lse_strides = strides_of(p.query_shape(1));
+  params_.cache = {p.cache.kind, p.cache.kind == CacheKind::ring ? k_shape_.tokens : 0,
+                   p.cache.page, static_cast<const std::int32_t*>(table_.get()), table_stride_};
   params_.lengths_q = static_cast<const Index*>(lengths_q_.get());
   params_.lengths_k = static_cast<const Index*>(lengths_k_.get());
   params_.first_q = static_cast<const Index*>(first_q_.get());
@@ -153,7 +168,7 @@ double tensor_bytes(const Problem& p, Dtype dtype) {
   return tensor(p.query_shape(p.head_dim), element) + tensor(p.key_shape(p.head_dim), element) +
          tensor(p.key_shape(p.value_dim()), element) +
          tensor(p.query_shape(p.value_dim()), element) +
-         tensor(p.query_shape(1), dtype == Dtype::fp64 ? 8 : 4);
+         tensor(p.query_shape(1), dtype == Dtype::fp64 ? 8 : 4) + cached_bytes(p);
 }
 
 }  // namespace swa::device

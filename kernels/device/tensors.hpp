@@ -13,7 +13,8 @@ namespace swa::device {
 ForwardParams sizes_of(const Problem& problem);
 
 // Inputs in elements of `dtype`, rounded nowhere, and outputs that are poisoned. Dense, in the
-// shapes of the problem; what params() points to lives as long as this does.
+// shapes of the problem, k and v as its cache holds them: NaN where no key lives. What params()
+// points to lives as long as this does.
 class Tensors {
  public:
   Tensors(const Problem& problem, const Inputs& inputs, Dtype dtype);
@@ -34,7 +35,9 @@ class Tensors {
 
   Dtype dtype_, lse_dtype_;
   Buffer q_, k_, v_, sink_logits_, out_, lse_;
-  Buffer lengths_q_, lengths_k_, first_q_, first_k_;
+  Buffer lengths_q_, lengths_k_, first_q_, first_k_, table_;
+  Shape k_shape_, v_shape_;  // in memory
+  Index table_stride_ = 0;
   ForwardParams params_;
 };
 

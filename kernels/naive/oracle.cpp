@@ -59,7 +59,9 @@ std::optional<Oracle> gpu_oracle(const Problem& p, const Inputs& inputs) {
   if (warps > largest_naive()) return std::nullopt;
   if (bytes_of(p) > static_cast<double>(device::spare_bytes())) return std::nullopt;
 
-  const device::Tensors tensors(p, inputs, Dtype::fp64);
+  Problem logical = p;  // the oracle reads keys as they are, whatever the cache
+  logical.cache = {};
+  const device::Tensors tensors(logical, inputs, Dtype::fp64);
   const Facts on_device(p);
   device::require(launch_naive_oracle(tensors.params(), on_device.pointers(), nullptr),
                   "the oracle's launch");

@@ -160,6 +160,14 @@ SWA_HD constexpr RowKeys keys_of_row(const Mask& mask, Index row) {
   return {{0, smaller(mask.sinks, band.begin)}, band};
 }
 
+// The keys that some row sees, in the same form: the bands of neighbouring rows overlap or touch,
+// so that together they are one range.
+SWA_HD constexpr RowKeys keys_seen(const Mask& mask) {
+  if (mask.n_q == 0) return {};
+  const KeyRange band{band_begin(mask, 0), band_end(mask, mask.n_q - 1)};
+  return {{0, smaller(mask.sinks, band.begin)}, band};
+}
+
 // Rows that see no key: those before the first key's right bound, and those whose left bound is
 // past the last key, unless sink tokens remain to them.
 SWA_HD constexpr Index rows_without_keys(const Mask& mask) {

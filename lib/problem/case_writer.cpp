@@ -76,6 +76,15 @@ void add_sizes(Table& table, const Problem& p) {
   if (!p.has_lengths()) table.add_unless("batch", p.batch, Index{1});
 }
 
+void add_cache(Table& table, const CacheLayout& cache) {
+  const CacheLayout usual;
+  table.add_word("cache", name(cache.kind), name(usual.kind));
+  if (cache.kind == CacheKind::ring && cache.capacity) {
+    table.add("capacity", fmt::format("{}", *cache.capacity));
+  }
+  if (cache.kind == CacheKind::paged) table.add_unless("page", cache.page, usual.page);
+}
+
 }  // namespace
 
 std::string to_toml(const Case& one) {
@@ -89,6 +98,7 @@ std::string to_toml(const Case& one) {
   table.add_unless("sinks", p.sinks, usual.sinks);
   table.add_unless("sink_logits", p.sink_logits, usual.sink_logits);
   table.add_word("anchor", name(p.anchor), name(usual.anchor));
+  add_cache(table, p.cache);
   table.add_unless("heads_q", p.heads_q, usual.heads_q);
   table.add_unless("heads_kv", p.heads_kv, p.heads_q);
   table.add_unless("head_dim", p.head_dim, usual.head_dim);

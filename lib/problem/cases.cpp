@@ -58,6 +58,14 @@ StatedSizes read_sizes(const TomlTable& table) {
   return stated;
 }
 
+StatedCache read_cache(const TomlTable& table) {
+  StatedCache stated;
+  if (table.has("cache")) stated.kinds = {*parse_cache(table.choice("cache", cache_words()))};
+  if (table.has("capacity")) stated.capacities = {table.count("capacity", 1, kMaxIndex)};
+  if (table.has("page")) stated.pages = {table.count("page", 1, kMaxIndex)};
+  return stated;
+}
+
 // TOML's whole numbers end at 2^63 - 1: a larger seed is a string of its digits.
 std::uint64_t read_seed(const TomlTable& table) {
   constexpr Index kMost = std::numeric_limits<Index>::max();
@@ -92,6 +100,7 @@ Problem read_problem(const TomlTable& table) {
   p.heads_kv = count("heads_kv", p.heads_q, 1);
   p.head_dim = count("head_dim", p.head_dim, 1, kMaxHeadDim);
   if (table.has("head_dim_v")) p.head_dim_v = table.count("head_dim_v", 1, kMaxHeadDim);
+  p.cache = decide_caches(read_cache(table)).front();
   p.dtype = *parse_dtype(words("dtype", name(p.dtype), element_words()));
   if (table.has("softcap")) {
     set_softcap(p, table.real("softcap"), fmt::format("{}", table.real("softcap")));
@@ -131,11 +140,11 @@ Reworded reworded(std::string_view sentence, const TomlTable& table) {
 }
 
 Case read_case(const TomlTable& table) {
-  table.refuse_other_keys({"name",      "note",        "n_q",    "n_k",       "lengths_q",
-                           "lengths_k", "mask",        "window", "left",      "right",
-                           "causal",    "sinks",       "anchor", "batch",     "heads_q",
-                           "heads_kv",  "head_dim",    "dtype",  "softcap",   "scale",
-                           "seed",      "sink_logits", "inputs", "head_dim_v"});
+  table.refuse_other_keys(
+      {"name",        "note",     "n_q",        "n_k",    "lengths_q", "lengths_k", "mask",
+       "window",      "left",     "right",      "causal", "sinks",     "anchor",    "batch",
+       "heads_q",     "heads_kv", "head_dim",   "dtype",  "softcap",   "scale",     "seed",
+       "sink_logits", "inputs",   "head_dim_v", "cache",  "capacity",  "page"});
   Case result;
   result.name = table.text("name");
   if (table.has("note")) result.note = table.text("note");

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "error.hpp"
+#include "problem/cache_layout.hpp"
 #include "problem/words.hpp"
 
 namespace swa {
@@ -136,6 +137,7 @@ void validate(const Problem& p) {
                     "where it is left out",
                     option_of("n_k"), option_of("n_q")));
   }
+  validate_cache(p);
 }
 
 std::string options(const Window& window) {
@@ -168,6 +170,14 @@ void add_sizes(std::string& line, const Problem& p) {
   if (!p.has_lengths()) add_unless(line, "batch", p.batch, Index{1});
 }
 
+void add_cache(std::string& line, const Problem& p) {
+  const CacheLayout usual;
+  if (p.cache.kind == usual.kind) return;
+  add(line, "cache", std::string(name(p.cache.kind)));
+  if (p.cache.kind == CacheKind::paged) return add_unless(line, "page", p.cache.page, usual.page);
+  if (p.cache.capacity) add_unless(line, "capacity", *p.cache.capacity, least_capacity(p));
+}
+
 }  // namespace
 
 std::string options(const Problem& p) {
@@ -183,6 +193,7 @@ std::string options(const Problem& p) {
   add_unless(line, "softcap", p.softcap, usual.softcap);
   if (p.scale) add(line, "scale", fmt::format("{}", *p.scale));
   if (p.anchor != usual.anchor) add(line, "anchor", "top-left");
+  add_cache(line, p);
   if (p.dtype != usual.dtype) add(line, "dtype", std::string(name(p.dtype)));
   add_unless(line, "seed", p.seed, usual.seed);
   if (p.inputs != usual.inputs) add(line, "inputs", std::string(name(p.inputs)));

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/layout.hpp"
 #include "mask/window.hpp"
 #include "tensor/dtype.hpp"
 #include "tensor/tensor.hpp"
@@ -31,6 +32,11 @@ std::optional<Recipe> parse_recipe(std::string_view word);
 // The names, in the order above.
 std::vector<std::string> recipe_words();
 
+std::string_view name(CacheKind kind);
+std::optional<CacheKind> parse_cache(std::string_view word);
+// "contiguous", "ring" and "paged".
+std::vector<std::string> cache_words();
+
 inline constexpr Index kMaxHeadDim = Index{1} << 16;  // of the command line and of case files
 
 // Everything that a kernel needs to know besides the data. All sizes are >= 1; heads_q is a
@@ -50,6 +56,7 @@ struct Problem {
   double softcap = 0;           // c > 0: scores become c tanh(score / c)
   std::optional<double> scale;  // of q.k; 1 / sqrt(head_dim) where not given
   Anchor anchor = Anchor::bottom_right;
+  CacheLayout cache;  // in which a kernel finds k and v; inputs are logical whatever it is
   Dtype dtype = Dtype::fp32;
   std::uint64_t seed = 0;
   Recipe inputs = Recipe::normal;
@@ -64,6 +71,8 @@ struct Problem {
   Index queries(Index sequence) const;
   Index keys(Index sequence) const;
   Mask mask(Index sequence = 0) const;
+  // Token slots of a sequence in a ring cache.
+  Index ring_capacity() const;
 
   Shape query_shape(Index dim) const;  // q, out and lse: [batch, heads_q, n_q, dim]
   Shape key_shape(Index dim) const;    // k and v: [batch, heads_kv, n_k, dim]
@@ -88,7 +97,8 @@ struct SharedMask {
 std::vector<SharedMask> shared_masks(const Problem& problem);
 
 // Throws UsageError for what has no meaning: a size below 1, heads_q not a multiple of heads_kv,
-// more sink tokens than keys, lengths that are not one for each sequence or do not fit.
+// more sink tokens than keys, lengths that are not one for each sequence or do not fit, a cache
+// that cannot hold what the rows see.
 void validate(const Problem& problem);
 
 // The options of `swa verify` that recreate the problem, defaults left out, such as

@@ -123,6 +123,32 @@ void set_batch(Problem& p, Index batch) {
   p.batch = batch;
 }
 
+std::vector<CacheLayout> decide_caches(const StatedCache& s) {
+  const std::vector<CacheKind> kinds =
+      s.kinds.empty() ? std::vector{CacheKind::contiguous} : s.kinds;
+  const auto refuse_without = [&](CacheKind kind, std::string_view key, bool given) {
+    if (!given || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) return;
+    throw UsageError(
+        fmt::format("{} belongs to a {} cache, and {} asks for none", option_of(key), name(kind),
+                    option_of("cache")),
+        fmt::format("give {} {}, or leave {} out", option_of("cache"), name(kind), option_of(key)));
+  };
+  refuse_without(CacheKind::ring, "capacity", !s.capacities.empty());
+  refuse_without(CacheKind::paged, "page", !s.pages.empty());
+  std::vector<CacheLayout> layouts;
+  for (const CacheKind kind : kinds) {
+    const bool ring = kind == CacheKind::ring, paged = kind == CacheKind::paged;
+    if (ring) {
+      for (const Index capacity : s.capacities) layouts.push_back({kind, capacity});
+    }
+    if (paged) {
+      for (const Index page : s.pages) layouts.push_back({kind, {}, page});
+    }
+    if ((!ring || s.capacities.empty()) && (!paged || s.pages.empty())) layouts.push_back({kind});
+  }
+  return layouts;
+}
+
 void set_softcap(Problem& p, double softcap, std::string_view text) {
   if (!(softcap > 0)) {
     throw UsageError(fmt::format("--softcap {} is not above 0", text),

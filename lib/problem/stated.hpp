@@ -42,6 +42,16 @@ void set_sizes(Problem& problem, const StatedSizes& stated);
 // Throws UsageError where the lengths count other sequences than that.
 void set_batch(Problem& problem, Index batch);
 
+// The words of the cache that were said; empty where they were not.
+struct StatedCache {
+  std::vector<CacheKind> kinds;
+  std::vector<Index> capacities, pages;  // of rings, and of paged caches
+};
+
+// At least one layout: each kind, once for each of its capacities or pages. Throws UsageError for
+// those of a kind that was not said.
+std::vector<CacheLayout> decide_caches(const StatedCache& stated);
+
 // Kernels hold these numbers in fp32; a softcap is above 0 there, and a normal number. `text` is
 // the number as it was written. Both throw UsageError for others.
 void set_softcap(Problem& problem, double softcap, std::string_view text);

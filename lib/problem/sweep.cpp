@@ -58,6 +58,7 @@ std::vector<Problem> expand(const Sweep& s) {
   cross(problems, s.n_k, [](Problem& p, Index v) { p.n_k = v; });
   cross(problems, s.windows, [](Problem& p, const Window& v) { p.window = v; });
   cross(problems, s.sinks, [](Problem& p, Index v) { p.sinks = v; });
+  cross(problems, s.caches, [](Problem& p, const CacheLayout& v) { p.cache = v; });
   for (const Problem& problem : problems) validate(problem);
   return problems;
 }

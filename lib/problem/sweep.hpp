@@ -15,10 +15,12 @@ struct Sweep {
   std::vector<Index> n_q, n_k;
   std::vector<Window> windows;
   std::vector<Index> sinks, batch, heads_q, heads_kv, head_dim;
+  std::vector<CacheLayout> caches;
   std::vector<Dtype> dtypes;
 };
 
-// Problems in the order batch, heads, head_dim, dtype, n_q, n_k, window, sinks, the last fastest.
+// Problems in the order batch, heads, head_dim, dtype, n_q, n_k, window, sinks, cache, the last
+// fastest.
 // Each is validated. Throws UsageError where they are more than 100,000.
 std::vector<Problem> expand(const Sweep& sweep);
 

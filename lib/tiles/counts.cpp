@@ -203,10 +203,7 @@ Count visible_pairs(const Mask& mask) {
 }
 
 Index live_keys(const Mask& mask) {
-  if (mask.n_q == 0) return 0;
-  const Index end = band_end(mask, mask.n_q - 1);
-  const Index begin = band_begin(mask, 0);
-  return end - begin + smaller(mask.sinks, begin);
+  return keys_seen(mask).size();
 }
 
 double sparsity_percent(Count pairs, TileShape tile, Count visited) {

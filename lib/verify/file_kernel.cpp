@@ -63,7 +63,7 @@ bool any_answer(const std::string& folder, Index launches) {
 Kernel kernel_named(const std::string& name) {
   Kernel kernel;
   kernel.name = name;
-  kernel.unsupported = [](const Problem&) { return std::nullopt; };
+  kernel.unsupported = needs_contiguous;
   return kernel;
 }
 
@@ -109,7 +109,10 @@ double file_memory(const Problem& p) {
 FileKernel kernel_of_folder(const std::string& name, const std::string& folder,
                             const Problem& problem) {
   FileKernel result{kernel_named(name)};
-  result.kernel.unsupported = [folder](const Problem&) { return reason_of(folder); };
+  result.kernel.unsupported = [folder](const Problem& p) {
+    const std::optional<std::string> reason = needs_contiguous(p);
+    return reason ? reason : reason_of(folder);
+  };
   const auto calls = std::make_shared<Index>(0);
   result.kernel.run = [folder, calls](const Problem& p, const Inputs& inputs, Attention& outputs) {
     const Index call = (*calls)++;

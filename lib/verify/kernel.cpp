@@ -1,9 +1,16 @@
 #include "verify/kernel.hpp"
 
+#include <fmt/format.h>
+
 #include "reference/tiled.hpp"
 #include "tiles/counts.hpp"
 
 namespace swa {
+
+std::optional<std::string> needs_contiguous(const Problem& problem) {
+  if (problem.cache.kind == CacheKind::contiguous) return std::nullopt;
+  return fmt::format("reads contiguous keys, no {} cache", name(problem.cache.kind));
+}
 
 std::vector<Kernel> cpu_kernels(TileShape tile) {
   Kernel tiled;
@@ -12,7 +19,7 @@ std::vector<Kernel> cpu_kernels(TileShape tile) {
   tiled.tile = tile;
   // A key's v meets the weights of all rows of a query tile that holds a row which sees it.
   tiled.granule = tile.BM - 1;
-  tiled.unsupported = [](const Problem&) { return std::nullopt; };
+  tiled.unsupported = needs_contiguous;
   tiled.run = [tile](const Problem& problem, const Inputs& inputs, Attention& outputs) {
     TiledOptions options;
     options.tile = tile;

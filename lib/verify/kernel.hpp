@@ -25,6 +25,10 @@ struct Kernel {
   std::optional<Index> granule;   // isolation granule in keys that it declares
 };
 
+// Why a kernel that reads the tensors k and v as they are does not support a problem: its cache is
+// a ring, or paged. Nothing where it is contiguous.
+std::optional<std::string> needs_contiguous(const Problem& problem);
+
 // What the kernel leaves in outputs that were poisoned before. Throws what it throws.
 Attention run_poisoned(const Kernel& kernel, const Problem& problem, const Inputs& inputs);
 

@@ -200,6 +200,7 @@ Kernel plugin_kernel(const std::string& path, const PluginOptions& options) {
     if (!has_elements(problem.dtype)) {
       return fmt::format("plug-ins are given no {}", name(problem.dtype));
     }
+    if (const auto reason = needs_contiguous(problem)) return reason;
     const Description said = plugin->describe(problem);
     if (said.memory != memory) {
       throw PluginError("the plug-in declares another memory for this problem than before");

@@ -175,6 +175,8 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench --nq 8 --threads 5000", 2, "--threads 5000"},
       {"bench --nq 8 --max-seconds 0", 2, "--max-seconds 0"},
       {"bench --nq 8 --max-seconds x", 2, "--max-seconds x"},
+      {"bench --nq 8 --W 4 --cache contiguous,ring", 2, "--cache ring"},
+      {"bench --nq 8 --cache paged", 2, "contiguous keys"},
       {"bench --nq 1Ti --W 128", 3, "GiB"},
       {"bench --nq 8 --kernel cpu-tiled --export times.svg", 2, "a sweep over --nq or over --W"},
       {"bench --nq 8,16 --W 2,4 --kernel cpu-tiled --export times.svg", 2, "a sweep over --nq"},

@@ -77,6 +77,9 @@ std::string check_rows(const Mask& mask, const std::vector<Keys>& rows) {
     live = live | truth;
   }
   if (visible_pairs(mask) != pairs) return "visible_pairs";
+  const RowKeys seen = keys_seen(mask);
+  const Keys claimed = Keys::range(0, seen.sinks.end) | Keys::range(seen.band.begin, seen.band.end);
+  if (!(claimed == live)) return "keys_seen";
   if (live_keys(mask) != live.count()) return "live_keys";
   if (rows_without_keys(mask) != blind) return "rows_without_keys";
   return {};

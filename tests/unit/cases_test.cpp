@@ -67,6 +67,8 @@ window = 5
 sinks = 2
 sink_logits = true
 anchor = "top-left"
+cache = "ring"
+capacity = 33
 batch = 3
 heads_q = 8
 heads_kv = 2
@@ -78,8 +80,11 @@ scale = 2
 seed = 7
 inputs = "large"
 )")) == "--W 5 --nq 9 --nk 33 --batch 3 --heads 8 --kv-heads 2 --head-dim 40 --head-dim-v 24 "
-        "--sinks 2 --sink-logits --softcap 1.5 --scale 2 --anchor top-left --dtype bf16 --seed 7 "
-        "--inputs large");
+        "--sinks 2 --sink-logits --softcap 1.5 --scale 2 --anchor top-left --cache ring --capacity "
+        "33 --dtype bf16 --seed 7 --inputs large");
+  CHECK(options(problem_of("n_q = 4\ncache = 'paged'\npage = 2\n")) ==
+        "--nq 4 --cache paged --page 2");
+  CHECK(options(problem_of("n_q = 4\ncache = 'contiguous'\n")) == "--nq 4");
   CHECK(options(problem_of("n_q = 4\nwindow = 'none'\n")) == "--nq 4");
   CHECK(options(problem_of("n_k = 4\n")) == "--nq 4");
   CHECK(options(problem_of("n_q = 4\nleft = 3\nright = 'none'\n")) ==
@@ -143,6 +148,21 @@ TEST_CASE("what a case file must not say is refused with its line and key") {
       {"n_q = 4\ncausal = 1\n", "4: 'causal' is neither true nor false"},
       {"n_q = 4\nsinks = -1\n", "4: 'sinks' is not within 0 .. 2^60"},
       {"n_q = 4\nsinks = 9\n", "4: 'sinks' in case a: sinks 9 is more than the 4 keys there are"},
+      {"n_q = 4\ncache = 'full'\n", "4: 'cache' is none of contiguous, ring, paged"},
+      {"n_q = 4\ncache = 'paged'\npage = 0\n", "5: 'page' is not within 1 .. 2^60"},
+      {"n_q = 4\ncache = 'ring'\ncapacity = -1\n", "5: 'capacity' is not within 1 .. 2^60"},
+      {"n_q = 4\npage = 16\n",
+       "4: 'page' in case a: page belongs to a paged cache, and cache asks for none"},
+      {"n_q = 4\ncache = 'paged'\ncapacity = 9\n",
+       "5: 'capacity' in case a: capacity belongs to a ring cache, and cache asks for none"},
+      {"n_q = 1\nn_k = 9\nwindow = 4\ncache = 'ring'\ncapacity = 3\n",
+       "7: 'capacity' in case a: capacity 3 is less than the 4 keys from the first to the last "
+       "that "
+       "rows of a sequence see"},
+      {"n_q = 4\ncache = 'ring'\n",
+       "4: 'cache' in case a: cache ring holds a bounded number of keys, and a row of this mask "
+       "may "
+       "see any number"},
       {"n_q = 4\nsink_logits = 'yes'\n", "4: 'sink_logits' is neither true nor false"},
       {"n_q = 4\nbatch = 0\n", "4: 'batch' is not within 1 .. 2^60"},
       {"n_q = 4\nheads_q = 4\nheads_kv = 3\n",
@@ -311,6 +331,21 @@ Window random_window(Random& random) {
   }
 }
 
+// A ring where the mask allows it, and large enough for sink tokens.
+CacheLayout random_cache(Random& random, const Problem& p) {
+  const bool bounded = p.window.kind == Window::Kind::chunked ||
+                       (p.window.reach_left().bounded && p.window.reach_right().bounded);
+  switch (random.count(bounded ? 0 : 1, 2)) {
+    case 0:
+      if (p.sinks == 0 && random.coin()) return {CacheKind::ring};
+      return {CacheKind::ring, p.n_k + random.count(0, 9)};
+    case 1:
+      return {CacheKind::paged, {}, random.count(1, 40)};
+    default:
+      return {};
+  }
+}
+
 Problem random_problem(Random& random) {
   Problem p;
   p.batch = random.count(1, 4);
@@ -334,6 +369,7 @@ Problem random_problem(Random& random) {
   if (random.coin()) p.softcap = static_cast<double>(random.count(1, 1000)) / 7;
   if (random.coin()) p.scale = static_cast<double>(random.count(-1000, 1000)) * 1e-9 / 3;
   p.anchor = random.coin() ? Anchor::top_left : Anchor::bottom_right;
+  p.cache = random_cache(random, p);
   p.dtype = *parse_dtype(element_words()[static_cast<std::size_t>(random.count(0, 3))]);
   p.seed = random.coin() ? static_cast<std::uint64_t>(random.count(0, 9))
                          : ~static_cast<std::uint64_t>(random.count(0, kMaxIndex));
@@ -375,10 +411,11 @@ TEST_CASE("a case is written in the words of the file defaults left out") {
 TEST_CASE("the page on case files has every key and its example reads as it says") {
   std::ifstream file(SWA_SOURCE_DIR "/docs/cases.md");
   string page((std::istreambuf_iterator<char>(file)), {});
-  for (const string key : {"name",        "note",   "n_q",     "n_k",     "lengths_q", "lengths_k",
-                           "window",      "left",   "right",   "causal",  "mask",      "sinks",
-                           "sink_logits", "anchor", "batch",   "heads_q", "heads_kv",  "head_dim",
-                           "head_dim_v",  "dtype",  "softcap", "scale",   "seed",      "inputs"}) {
+  for (const string key :
+       {"name",  "note",    "n_q",      "n_k",      "lengths_q",  "lengths_k",   "window",
+        "left",  "right",   "causal",   "mask",     "sinks",      "sink_logits", "anchor",
+        "batch", "heads_q", "heads_kv", "head_dim", "head_dim_v", "dtype",       "softcap",
+        "scale", "seed",    "inputs",   "cache",    "capacity",   "page"}) {
     CAPTURE(key);
     CHECK(page.find("`" + key + "`") != string::npos);
   }

@@ -58,7 +58,7 @@ TEST_CASE("each room of lib includes only the rooms before it") {
       {"tensor", {"mask"}},
       {"tiles", {"mask"}},
       {"cache", {"mask"}},
-      {"problem", {"mask", "tensor"}},
+      {"problem", {"mask", "tensor", "cache"}},
       {"model", {"mask", "cache", "problem"}},
       {"reference", {"mask", "tensor", "problem", "tiles"}},
       {"verify", {"mask", "tensor", "problem", "tiles", "reference", "cache"}}};

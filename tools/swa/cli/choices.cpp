@@ -48,6 +48,7 @@ List trap_words() {
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows{
       {"", "--anchor", {{"bottom-right", "top-left"}}},
+      {"", "--cache", {cache_words()}},
       {"", "--cases", {{}, "", true}},
       {"verify", "task", {{"export", "check"}}},
       {"verify", "folder", {{}, "", true}},

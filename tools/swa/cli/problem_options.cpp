@@ -132,4 +132,21 @@ StatedSizes SizeOptions::stated() const {
   return stated;
 }
 
+CacheOptions::CacheOptions(Command& command)
+    : cache_(command.add("cache", "contiguous")),
+      capacity_(command.add("capacity", "",
+                            "token slots of a ring cache (default: as few as hold what the rows "
+                            "see)")),
+      page_(command.add("page", "16")) {}
+
+std::vector<CacheLayout> CacheOptions::read() const {
+  StatedCache stated;
+  for (const std::string& word : split(cache_.name, cache_.text)) {
+    stated.kinds.push_back(*parse_cache(parse_choice(cache_.name, word, cache_words())));
+  }
+  if (capacity_.given()) stated.capacities = parse_counts(capacity_.name, capacity_.text);
+  if (page_.given()) stated.pages = parse_counts(page_.name, page_.text);
+  return decide_caches(stated);
+}
+
 }  // namespace swa::cli

@@ -55,4 +55,16 @@ class SizeOptions {
   const Option &n_q_, &n_k_, &lengths_q_, &lengths_k_;
 };
 
+// --cache, --capacity and --page, each a list.
+class CacheOptions {
+ public:
+  explicit CacheOptions(Command& command);
+
+  bool given() const { return cache_.given() || capacity_.given() || page_.given(); }
+  std::vector<CacheLayout> read() const;
+
+ private:
+  const Option &cache_, &capacity_, &page_;
+};
+
 }  // namespace swa::cli

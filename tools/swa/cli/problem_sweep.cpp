@@ -9,6 +9,7 @@ namespace swa::cli {
 ProblemOptions::ProblemOptions(Command& command)
     : sizes(command),
       masks(command),
+      caches(command),
       batch(command.add("batch", "1")),
       heads_q(command.add("heads_q", "1")),
       heads_kv(
@@ -24,9 +25,9 @@ ProblemOptions::ProblemOptions(Command& command)
       inputs(command.add("inputs", "normal")) {}
 
 bool ProblemOptions::given() const {
-  return sizes.given() || masks.given() || batch.given() || heads_q.given() || heads_kv.given() ||
-         head_dim.given() || head_dim_v.given() || dtype.given() || softcap.given() ||
-         scale.given() || sink_logits.given() || seed.given() || inputs.given();
+  return sizes.given() || masks.given() || caches.given() || batch.given() || heads_q.given() ||
+         heads_kv.given() || head_dim.given() || head_dim_v.given() || dtype.given() ||
+         softcap.given() || scale.given() || sink_logits.given() || seed.given() || inputs.given();
 }
 
 std::vector<Case> ProblemOptions::read() const {
@@ -36,6 +37,7 @@ std::vector<Case> ProblemOptions::read() const {
   sweep.windows = masks.windows();
   sweep.sinks = masks.sinks();
   sweep.base.anchor = masks.anchor();
+  sweep.caches = caches.read();
   if (!sweep.base.has_lengths()) {
     sweep.batch = parse_counts(batch.name, batch.text);
   } else if (batch.given()) {

@@ -13,6 +13,7 @@ namespace swa::cli {
 struct ProblemOptions {
   SizeOptions sizes;
   MaskOptions masks;
+  CacheOptions caches;
   const Option &batch, &heads_q, &heads_kv, &head_dim, &head_dim_v, &dtype, &softcap, &scale,
       &sink_logits, &seed, &inputs;
 

@@ -20,6 +20,7 @@
 #include "reference/parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
+#include "verify/kernel.hpp"
 #include "verify/timed_kernel.hpp"
 
 namespace swa::commands {
@@ -223,6 +224,12 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
                        "one begins");
     }
     options.cases = problem->read();
+    for (const Case& c : options.cases) {
+      if (!needs_contiguous(c.problem)) continue;
+      throw UsageError(fmt::format("--cache {}: bench times kernels that read contiguous keys",
+                                   name(c.problem.cache.kind)),
+                       "leave --cache out; swa verify takes it");
+    }
     options.gpu.cases = options.cases;
     options.gpu.max_seconds = options.max_seconds;
     if (rounds.given()) options.gpu.rounds = options.rounds;

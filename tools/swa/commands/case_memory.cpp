@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "memory.hpp"
+#include "problem/cache_layout.hpp"
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
 
 namespace swa::commands {
 
 double bytes_of(const Problem& problem, TileShape tile) {
-  return oracle_bytes(problem) + tiled_bytes(problem, tile);
+  return oracle_bytes(problem) + tiled_bytes(problem, tile) + cached_bytes(problem);
 }
 
 void require_memory_of(const Problem& problem, TileShape tile, double further) {

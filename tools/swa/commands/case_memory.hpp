@@ -6,7 +6,7 @@
 
 namespace swa::commands {
 
-// Inputs, oracle and tiled kernel together, as a double.
+// Inputs, oracle, tiled kernel and what a cache lays out together, as a double.
 double bytes_of(const Problem& problem, TileShape tile);
 
 // Throws CannotRun where that, and `further` bytes, are more than a process may take here.

@@ -36,6 +36,9 @@ ProblemColumns::ProblemColumns(const std::vector<Problem>& problems) {
     batch = batch || (p.batch != usual.batch && !p.has_lengths());
     heads = heads || p.heads_q != usual.heads_q || p.heads_kv != usual.heads_kv;
     head_dim = head_dim || p.head_dim != usual.head_dim;
+    ring = ring || p.cache.kind == CacheKind::ring;
+    paged = paged || p.cache.kind == CacheKind::paged;
+    cache = ring || paged;
     dtype = dtype || p.dtype != usual.dtype;
     inputs = inputs || p.inputs != usual.inputs;
   }
@@ -90,6 +93,11 @@ void add_rest(report::Record& record, const Problem& p, const ProblemColumns& co
       .add({"heads_kv", "kv heads", "", when(columns.heads)}, p.heads_kv)
       .add({"head_dim", "head_dim", "", when(columns.head_dim)}, p.head_dim)
       .add({"head_dim_v", "head_dim_v", "", when(columns.head_dim_v)}, p.value_dim())
+      .add({"cache", "cache", "", when(columns.cache)}, std::string(name(p.cache.kind)))
+      .add({"capacity", "capacity", "", when(columns.ring)},
+           p.cache.kind == CacheKind::ring ? report::Value(p.ring_capacity()) : report::Value())
+      .add({"page", "page", "", when(columns.paged)},
+           p.cache.kind == CacheKind::paged ? report::Value(p.cache.page) : report::Value())
       .add({"dtype", "dtype", "", when(columns.dtype)}, std::string(name(p.dtype)))
       .hide("scale", p.score_scale())
       .hide("softcap", p.softcap > 0 ? report::Value(p.softcap) : report::Value())

@@ -13,7 +13,8 @@ namespace swa::commands {
 // machine formats carry all.
 struct ProblemColumns {
   bool band = false, chunked = false, sinks = false, anchor = false, lengths = false, batch = false,
-       heads = false, head_dim = false, head_dim_v = false, dtype = false, inputs = false;
+       heads = false, head_dim = false, head_dim_v = false, cache = false, ring = false,
+       paged = false, dtype = false, inputs = false;
 
   explicit ProblemColumns(const std::vector<Problem>& problems);
 };
@@ -25,8 +26,8 @@ report::Lines describe_problem(const Problem& problem, int indent);
 // n_q, n_k, the lengths of sequences (null: all have n_q and n_k), window (null: none), left and
 // right (null: no bound), chunk (null: none), sinks, anchor.
 void add_mask(report::Record& record, const Problem& problem, const ProblemColumns& columns);
-// What the mask leaves open: batch, heads, head_dim, dtype, the options of the scores, and the
-// inputs.
+// What the mask leaves open: batch, heads, head_dim, the cache (capacity null where it is no ring,
+// page null where it is not paged), dtype, the options of the scores, and the inputs.
 void add_rest(report::Record& record, const Problem& problem, const ProblemColumns& columns);
 
 // null for no window.
