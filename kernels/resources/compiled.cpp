@@ -146,7 +146,7 @@ class PtxReader {
       count(operands.size() > 2 ? registers_of(operands[2]) : std::vector<std::string>());
       return;
     }
-    if (operands.empty() || operands[0].starts_with('[')) return;
+    if (operands.empty()) return;
     const bool loads = opcode.starts_with("ldmatrix.");
     const bool moves = opcode == "mov.b32" && operands.size() == 2;
     const auto source = moves ? loaded_.find(std::string(operands[1])) : loaded_.end();

@@ -26,10 +26,11 @@ file(WRITE ${kept}/ptxas.txt "${said}")
 
 # What is no report is for whoever builds.
 string(REGEX REPLACE "ptxas info[^\n]*\n( +[0-9]+ bytes stack frame[^\n]*\n)?" "" rest "${said}")
-if(NOT status EQUAL 0)
-  message(FATAL_ERROR "${rest}")
-elseif(rest)
+if(rest)
   message("${rest}")
+endif()
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "nvcc ended with ${status}")
 endif()
 
 file(GLOB files ${kept}/*)

@@ -118,7 +118,7 @@ TEST_CASE("PTX instructions are found once each behind predicates and braces but
       "\t@%p1 cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16, %r2;\n"
       "\t@!%p1 cp.async.cg.shared.global.L2::128B [%r1], [%rd1], 16, %r2;\n"
       "\tcp.async.commit_group;\n"
-      "\t// cp.async.wait_all;\n"
+      "\t// commit; cp.async.wait_all;\n"
       "\tmov.b32 \t%r5, %r6;  // ldmatrix.sync\n");
   CHECK(kernel.mma == Words{"wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"});
   CHECK(kernel.copies == Words{"cp.async.cg.shared.global.L2::128B", "cp.async.commit_group"});

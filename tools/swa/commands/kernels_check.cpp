@@ -92,12 +92,10 @@ std::vector<std::string> differences() {
                   kHeadDim, chapter_tiles()[0].smem_bytes, chapter_tiles()[1].smem_bytes,
                   chapter_tiles()[0].smem_bytes / kv_tile, chapter_tiles()[1].smem_bytes / kv_tile,
                   kHeadDim),
-      "MMA: wgmma (sm_90a alone) is one instruction of four warps for 64 rows and the width of the "
-      "product, keys or",
-      "  head_dim. mma.sync (sm_80 and later) is one of a single warp, and its shape is the same "
-      "for "
-      "both products.",
-      "  Both take 16-bit factors and add up in fp32."};
+      "MMA: wgmma (sm_90a alone) is one instruction of four warps for 64 rows and the width of",
+      "  the product, keys or head_dim. mma.sync (sm_80 and later) is one of a single warp, and "
+      "its",
+      "  shape is the same for both products. Both take 16-bit factors and add up in fp32."};
 }
 
 }  // namespace
