@@ -1,6 +1,7 @@
 // The GPU kernels of a build without CUDA: none.
 #include "error.hpp"
 #include "kernels/forward.hpp"
+#include "kernels/resources/compiled.hpp"
 #include "kernels/timer.hpp"
 
 namespace swa {
@@ -22,6 +23,10 @@ std::vector<GpuWork> gpu_work(const Problem& /*problem*/) {
 }
 
 std::vector<std::string> gpu_kernel_names() {
+  return {};
+}
+
+std::vector<CompiledKernel> compiled_kernels() {
   return {};
 }
 

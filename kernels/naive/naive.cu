@@ -2,12 +2,12 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include "kernels/launch/naive.hpp"
 #include "kernels/naive/naive.hpp"
 
 namespace swa {
 namespace {
 
-constexpr int kWarps = 8;    // of a block; a row each
 constexpr int kOutputs = 8;  // of a lane at a time: 256 elements of a row's output
 constexpr double kMostBlocks = 2147483647;
 
@@ -40,7 +40,7 @@ __device__ void for_each_key(const Mask& mask, Index row, Visit visit) {
 // a time.
 template <class Element, class Real, bool kFacts>
 __global__ void naive(const ForwardParams p, const NaiveFacts facts) {
-  const Index at = blockIdx.x * Index{kWarps} + threadIdx.x / 32;
+  const Index at = blockIdx.x * Index{kNaiveWarps} + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const Index row = at % p.n_q, head = at / p.n_q % p.heads_q, s = at / p.n_q / p.heads_q;
   if (s >= p.batch) return;
@@ -132,8 +132,8 @@ __global__ void naive(const ForwardParams p, const NaiveFacts facts) {
 template <class Element, class Real, bool kFacts>
 cudaError_t launch(const ForwardParams& p, const NaiveFacts& facts, cudaStream_t stream) {
   const Index rows = p.batch * p.heads_q * p.n_q;
-  const unsigned blocks = static_cast<unsigned>(ceil_div(rows, kWarps));
-  naive<Element, Real, kFacts><<<blocks, 32 * kWarps, 0, stream>>>(p, facts);
+  const unsigned blocks = static_cast<unsigned>(ceil_div(rows, kNaiveWarps));
+  naive<Element, Real, kFacts><<<blocks, 32 * kNaiveWarps, 0, stream>>>(p, facts);
   return cudaGetLastError();
 }
 
@@ -162,7 +162,7 @@ cudaError_t launch_naive_oracle(const ForwardParams& p, const NaiveFacts& facts,
 }
 
 double largest_naive() {
-  return kMostBlocks * kWarps;
+  return kMostBlocks * kNaiveWarps;
 }
 
 bool has_naive_code() {

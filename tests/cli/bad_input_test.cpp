@@ -257,6 +257,12 @@ TEST_CASE("every option of bench refuses what it cannot take") {
                           {"--max-seconds", Kind::positive, "--nq 8"}});
 }
 
+TEST_CASE("every option of kernels refuses what it cannot take") {
+  check_options("kernels", {{"--check", Kind::flag},
+                            {"--format", Kind::word, "", "json"},
+                            {"--export", Kind::word, "", "x.json"}});
+}
+
 TEST_CASE("every option of reproduce refuses what it cannot take") {
   check_options("reproduce", {{"--check", Kind::flag},
                               {"--format", Kind::word, "", "json"},
@@ -476,6 +482,8 @@ TEST_CASE("unknown words are refused with the nearest known one") {
       {"ring-sim --sinks 3", "'--sinks'", "--help"},
       {"reproduce --chek", "'--chek'", "'--check'"},
       {"reproduce --W 3", "'--W'", "--help"},
+      {"kernels --chek", "'--chek'", "'--check'"},
+      {"kernels --check --kernel naive", "--check looks at every instance", "--kernel"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -488,9 +496,10 @@ TEST_CASE("unknown words are refused with the nearest known one") {
 }
 
 TEST_CASE("stray words are named, and the remedy fits the command") {
-  for (const string line : {"kv-budget stray", "tile-map --nq 8 stray", "verify --nq 8 stray",
-                            "trap-demo nan stray", "ring-sim stray", "reproduce stray",
-                            "kv-budget -- stray", "trap-demo nan nan", "verify ring-sim"}) {
+  for (const string line :
+       {"kv-budget stray", "tile-map --nq 8 stray", "verify --nq 8 stray", "trap-demo nan stray",
+        "ring-sim stray", "reproduce stray", "kernels stray", "kv-budget -- stray",
+        "trap-demo nan nan", "verify ring-sim"}) {
     check_refused(line, {"'" + words(line).back() + "'"});
   }
   CHECK_FALSE(contains(run_swa("kv-budget stray").err, "--W"));  // it has no such option

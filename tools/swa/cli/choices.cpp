@@ -6,6 +6,7 @@
 #include "cli/data.hpp"
 #include "cli/values.hpp"
 #include "kernels/forward.hpp"
+#include "kernels/resources.hpp"
 #include "model/model.hpp"
 #include "problem/stated.hpp"
 #include "report/report.hpp"
@@ -37,6 +38,14 @@ List timed_words() {
   return words;
 }
 
+List compiled_words() {
+  List words;
+  for (const Resources& r : kernel_resources()) {
+    if (words.empty() || words.back() != r.kernel) words.push_back(r.kernel);
+  }
+  return words;
+}
+
 List trap_words() {
   List words{"nan", "off-by-one", "alignment", "rope-slot", "all"};
   for (const Fault& f : faults()) words.emplace_back(f.name);
@@ -61,6 +70,7 @@ const std::vector<Row>& rows() {
       {"verify", "--dump", {{}, "", true}},
       {"", "--export", {{}, "", true}},
       {"bench", "--kernel", {timed_words()}},
+      {"kernels", "--kernel", {compiled_words()}},
       {"", "--inputs", {recipe_words()}},
       {"", "--kernel", {{}, "kernels"}},
       {"", "--model", {{}, "models"}},

@@ -47,7 +47,7 @@ Program::Program()
       "wrongly, 3 cannot run here, 4 a defect of swa, 130 interrupted.");
   for (const auto add :
        {commands::reproduce, commands::kv_budget, commands::tile_map, commands::verify,
-        commands::trap_demo, commands::ring_sim, commands::bench}) {
+        commands::trap_demo, commands::ring_sim, commands::bench, commands::kernels}) {
     commands_.push_back(add(*app_));
   }
 }

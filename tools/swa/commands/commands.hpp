@@ -15,5 +15,6 @@ std::unique_ptr<cli::Command> trap_demo(CLI::App& app);
 std::unique_ptr<cli::Command> ring_sim(CLI::App& app);
 std::unique_ptr<cli::Command> bench(CLI::App& app);
 std::unique_ptr<cli::Command> reproduce(CLI::App& app);
+std::unique_ptr<cli::Command> kernels(CLI::App& app);
 
 }  // namespace swa::commands
