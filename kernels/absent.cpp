@@ -1,4 +1,5 @@
 // The GPU kernels of a build without CUDA: none.
+#include "kernels/about.hpp"
 #include "kernels/forward.hpp"
 
 namespace swa {
@@ -9,6 +10,10 @@ std::vector<Kernel> gpu_kernels() {
 
 std::string gpu_absence() {
   return "this build has no CUDA kernels";
+}
+
+CudaFacts cuda_facts() {
+  return {};
 }
 
 }  // namespace swa

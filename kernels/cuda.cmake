@@ -47,6 +47,12 @@ endforeach()
 
 list(TRANSFORM archs APPEND "-real" OUTPUT_VARIABLE CMAKE_CUDA_ARCHITECTURES)
 list(APPEND CMAKE_CUDA_ARCHITECTURES ${later})
+list(TRANSFORM archs PREPEND "sm_")
+list(JOIN archs ", " SWA_ARCH_NAMES)
+if(later)
+  string(APPEND SWA_ARCH_NAMES " and PTX for later ones")
+endif()
+
 enable_language(CUDA)
 if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
   message(FATAL_ERROR "the CUDA kernels are C++20, which CUDA has from 12.0 on, and "
