@@ -1,5 +1,6 @@
 // The GPU kernels of a build without CUDA: none.
 #include "error.hpp"
+#include "kernels/about.hpp"
 #include "kernels/forward.hpp"
 #include "kernels/resources/compiled.hpp"
 #include "kernels/timer.hpp"
@@ -44,6 +45,10 @@ Index GpuTimer::nonfinite() {
 
 std::string gpu_absence() {
   return "this build has no CUDA kernels";
+}
+
+CudaFacts cuda_facts() {
+  return {};
 }
 
 }  // namespace swa

@@ -6,8 +6,10 @@
 # run.sh and test.sh source this file and call build_swa. Everything said here goes to
 # standard error. Exit status 3: swa could not be built, and a sentence says why.
 #
-#   SWA_BUILD_DIR    the folder to build in, instead of .build/release
+#   SWA_BUILD_DIR    the folder to build in, instead of .build/release; with CUDA kernels
+#                    the one beside it whose name ends with -cuda
 #   SWA_CMAKE_ARGS   further CMake options, separated by spaces (-DSWA_SANITIZE=ON …)
+#   SWA_ARCHS        GPUs to compile the CUDA kernels for; see tools/archs.sh
 set -euo pipefail
 
 packages=(g++ cmake ninja-build libcli11-dev libfmt-dev libeigen3-dev
@@ -15,12 +17,21 @@ packages=(g++ cmake ninja-build libcli11-dev libfmt-dev libeigen3-dev
 
 # The physical path, so that a call through a symbolic link finds the same build.
 root=$(dirname -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")")
-build=$(realpath -m -- "${SWA_BUILD_DIR:-$root/.build/release}")
-lock=$build/.swa-lock
-stamp=$build/.swa-stamp
-log=$build/.swa-log
+# shellcheck source=tools/archs.sh
+source "$root/tools/archs.sh"
 
 say() { printf 'swa: %s\n' "$*" >&2; }
+
+# use_archs ARCHS: CUDA kernels for them, none where that is empty. They have a folder of
+# their own, so that commands with and without them never compile each other's files again.
+use_archs() {
+  archs=$1
+  build=$(realpath -m -- "${SWA_BUILD_DIR:-$root/.build/release}")${archs:+-cuda}
+  lock=$build/.swa-lock
+  stamp=$build/.swa-stamp
+  log=$build/.swa-log
+}
+use_archs "$(archs_asked_for)"
 
 fail() {
   say "$*"
@@ -140,7 +151,11 @@ ensure_packages() {
 # Everything the build was made from that ninja does not watch.
 describe_build() {
   printf '%s\n' "$root" "$build" "${SWA_CMAKE_ARGS:-}" \
-    "${CXX:-}" "${CXXFLAGS:-}" "${LDFLAGS:-}" "$installed"
+    "${CXX:-}" "${CXXFLAGS:-}" "${LDFLAGS:-}" "$installed" "$archs"
+  if [[ -n $archs ]]; then
+    printf '%s\n' "${CUDACXX:-}" "${CUDAFLAGS:-}"
+    "$(find_nvcc)" --version 2>/dev/null || true
+  fi
 }
 
 # A moved or copied tree, other options, another compiler or a configure that was cut off:
@@ -158,7 +173,7 @@ configure() {
     -o -type f -newermt now -exec touch -- {} + 2>/dev/null || true
 
   read -r -d '' -a extra <<<"${SWA_CMAKE_ARGS:-}" || true
-  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "${extra[@]}" \
+  cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release "-DSWA_ARCHS=$archs" "${extra[@]}" \
     </dev/null >"$log" 2>&1 || fail_with_log "CMake could not configure the build"
   printf '%s\n' "$wanted" >"$stamp"
 }

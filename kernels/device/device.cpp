@@ -29,16 +29,12 @@ Facts facts_of(int device) {
   facts.l2 = size(properties.l2CacheSize);
   facts.shared_per_multiprocessor = properties.sharedMemPerMultiprocessor;
   facts.shared_per_block = properties.sharedMemPerBlockOptin;
-  SWA_CUDA(cudaDriverGetVersion(&facts.driver));
-  SWA_CUDA(cudaRuntimeGetVersion(&facts.runtime));
   return facts;
 }
 
 std::string find_absence() {
-  int devices = 0, driver = 0;
-  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) {
-    return "this machine has no NVIDIA driver";
-  }
+  int devices = 0;
+  if (driver_version() == 0) return "this machine has no NVIDIA driver";
   const cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaErrorNoDevice || (error == cudaSuccess && devices == 0)) {
     return "this machine has no NVIDIA GPU";
@@ -65,6 +61,15 @@ void require(cudaError_t error, const char* call) {
                     "holds it)");
   }
   throw std::runtime_error(sentence);
+}
+
+int driver_version() {
+  int version = 0;
+  return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
+}
+
+int runtime_version() {
+  return CUDART_VERSION;
 }
 
 std::vector<Facts> all() {

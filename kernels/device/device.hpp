@@ -14,8 +14,12 @@ struct Facts {
   std::size_t memory = 0, l2 = 0;             // bytes
   std::size_t shared_per_multiprocessor = 0;  // bytes
   std::size_t shared_per_block = 0;           // bytes, at most
-  int driver = 0, runtime = 0;                // CUDA versions, 1000 major + 10 minor
 };
+
+// Versions of CUDA, 1000 major + 10 minor: what the driver here can, 0 without one, and what the
+// build was made with.
+int driver_version();
+int runtime_version();
 
 // All of them, as the CUDA runtime counts; empty where absence() says why.
 std::vector<Facts> all();

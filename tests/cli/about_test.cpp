@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/about.hpp"
 #include "process.hpp"
 
 using namespace swa::test;
@@ -30,8 +31,19 @@ TEST_CASE("--version begins with the version and tells what was compiled in") {
   const json& facts = report["records"][0];
   CHECK(text[0] == "swa " + facts["version"].get<string>());
   CHECK(report["tool"]["version"] == facts["version"]);
-  CHECK(facts["cuda"].is_null());
-  CHECK(facts["device"].is_null());
+  for (const string key : {"cuda", "cuda_archs", "driver", "device"}) {
+    CAPTURE(key);
+    REQUIRE(facts.contains(key));
+    if (facts[key].is_string()) CHECK(contains(output("--version"), facts[key].get<string>()));
+  }
+  // A driver or a device is known only where CUDA is compiled in.
+  CHECK(facts["cuda"].is_null() == (swa::cuda_facts().runtime.empty()));
+  if (facts["cuda"].is_null()) {
+    CHECK(facts["cuda_archs"].is_null());
+    CHECK(facts["driver"].is_null());
+    CHECK(facts["device"].is_null());
+    CHECK(text.back() == "device      none");
+  }
 #if defined(__GNUC__) && !defined(__clang__)
   CHECK(facts["compiler"] == "GNU " + std::to_string(__GNUC__) + "." +
                                  std::to_string(__GNUC_MINOR__) + "." +
@@ -79,13 +91,35 @@ TEST_CASE("questions keep their arguments as they were typed") {
         Typed{"--format=json", "--devices"});
 }
 
-TEST_CASE("--devices lists none in a build without CUDA and says why") {
-  CHECK(output("--devices") == "none: this build has no CUDA kernels\n");
+TEST_CASE("--devices lists the GPUs or says why there are none") {
   const json report = report_of("--devices");
+  const json version = report_of("--version")["records"][0];
+  const std::vector<string> text = lines(output("--devices"));
   CHECK(report["schema"] == "swa.devices/1");
-  CHECK(report["records"].empty());
-  CHECK(report["summary"]["devices"] == 0);
-  CHECK(report["summary"]["reason"] == "this build has no CUDA kernels");
+  const json& summary = report["summary"];
+  CHECK(summary["devices"] == report["records"].size());
+  for (const string key : {"cuda", "driver"}) CHECK(summary[key] == version[key]);
+  if (summary["cuda"].is_null()) {
+    CHECK(text == std::vector<string>{"none: this build has no CUDA kernels"});
+    CHECK(summary["devices"] == 0);
+    CHECK(summary["reason"] == "this build has no CUDA kernels");
+    return;
+  }
+  CHECK(contains(text[0], "CUDA: " + summary["cuda"].get<string>()));
+  if (summary["devices"] == 0) {
+    REQUIRE(text.size() == 2);
+    CHECK(text[1] == "none: " + summary["reason"].get<string>());
+    CHECK(version["device"].is_null());
+    return;
+  }
+  CHECK(version["device"] == report["records"][0]["name"]);
+  for (const json& gpu : report["records"]) {
+    CHECK(gpu["multiprocessors"] > 0);
+    CHECK(gpu["memory_bytes"] > 0);
+    CHECK(contains(output("--devices"), gpu["name"].get<string>()));
+    CHECK(contains(output("--version"),
+                   "compute capability " + gpu["compute_capability"].get<string>()));
+  }
 }
 
 TEST_CASE("help takes a command and is the command's own --help") {

@@ -27,8 +27,8 @@ std::vector<Include> includes_of(const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       const std::string kind = entry.path().extension().string();
-      if (kind != ".hpp" && kind != ".cpp" && kind != ".h" && kind != ".cu" && kind != ".cuh")
-        continue;
+      static const std::set<std::string> kKinds{".hpp", ".cpp", ".h", ".cu", ".cuh", ".in"};
+      if (kKinds.count(kind) == 0) continue;
       std::ifstream file(entry.path());
       std::string line;
       std::smatch match;
@@ -97,6 +97,40 @@ TEST_CASE("device code sees the window header and nothing else of lib") {
   for (const Include& include : includes_of({"lib"})) {
     if (include.file != fs::path("lib/mask/window.hpp")) continue;
     CHECK(include.header == "cstdint");
+  }
+}
+
+TEST_CASE("what nvcc compiles includes no library and little of lib") {
+  const auto is_device = [](const std::string& file) {
+    static const std::regex kDevice(
+        R"re(kernels/(.*\.cu|.*\.cuh|.*\.cu\.in|params\.h|(portable|naive|ptx)/.*\.hpp))re");
+    return std::regex_match(file, kDevice);
+  };
+  const auto is_allowed = [](const std::string& header) {
+    static const std::regex kAllowed(
+        R"re([a-z_]+|cuda.*|kernels/.*|mask/.*|tiles/tiles\.hpp|tensor/dtype\.hpp)re");
+    return std::regex_match(header, kAllowed);
+  };
+  // The headers that those files include are read by nvcc too, and so on.
+  const std::vector<Include> includes = includes_of({"lib", "kernels"});
+  std::set<std::string> read;
+  for (const Include& include : includes) {
+    if (is_device(include.file.string())) read.insert(include.file.string());
+  }
+  CHECK(read.size() > 10);
+  for (std::size_t before = 0; before < read.size();) {
+    before = read.size();
+    for (const Include& include : includes) {
+      if (read.count(include.file.string()) == 0) continue;
+      const std::string& header = include.header;
+      read.insert(header.starts_with("kernels/") ? header : "lib/" + header);
+    }
+  }
+  for (const Include& include : includes) {
+    if (read.count(include.file.string()) == 0) continue;
+    CAPTURE(include.file.string());
+    CAPTURE(include.header);
+    CHECK(is_allowed(include.header));
   }
 }
 
