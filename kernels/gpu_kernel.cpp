@@ -81,6 +81,8 @@ GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
     return
         [call, variant, dtype = p.dtype](const ForwardParams& params, cudaStream_t stream) mutable {
           call.params = params;
+          if (dtype == Dtype::fp32)
+            return portable::launch_prefill_fp32(call, variant.walk, stream);
           return portable::launch_prefill(call, dtype, variant, stream);
         };
   };
