@@ -1,6 +1,6 @@
 # Installs the build, builds a project against it, moves the tree, and does both again: what was
 # installed works, wherever it lies, and knows nothing of the source tree.
-#   cmake -D BUILD=… -D SOURCE=… -D CONFIG=… -D GENERATOR=… -D FLAGS=… -P install_test.cmake
+#   cmake -D BUILD=… -D SOURCE=… -D CONFIG=… -D GENERATOR=… -D FLAGS=… -D CUDA=… -P install_test.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(scratch ${BUILD}/tests/package)
@@ -45,7 +45,7 @@ function(check_consumer prefix)
   expect_success(${CMAKE_COMMAND} --build ${scratch}/consumer)
   expect_success(${scratch}/consumer/consumer)
   # 5 query tiles; a row of a tile sees 8 keys before its first: 1 + 4 x 2 tiles.
-  set(wanted "cpu-tiled: pass\nvisited: 9\n")
+  set(wanted "cpu-tiled: pass\nvisited: 9\ncuda: ${CUDA}\n")
   string(FIND "${out}" "${wanted}" at)
   if(NOT at EQUAL 0)
     message(FATAL_ERROR "the consumer printed\n${out}and not\n${wanted}")
@@ -57,7 +57,7 @@ expect_success(${CMAKE_COMMAND} --install ${BUILD} --prefix ${scratch}/first)
 
 foreach(file bin/swa share/swa/models/chapter.toml share/bash-completion/completions/swa
     share/zsh/site-functions/_swa share/man/man1/swa.1 share/man/man1/swa-verify.1
-    share/man/man1/swa-kv-budget.1 include/swa/mask/window.hpp include/swa/kernels/forward.hpp
+    share/man/man1/swa-kv-budget.1 include/swa/mask/window.hpp include/swa/kernels/forward.hpp include/swa/kernels/about.hpp
     include/swa_plugin.h)
   if(NOT EXISTS ${scratch}/first/${file})
     message(FATAL_ERROR "${file} was not installed")

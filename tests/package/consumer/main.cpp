@@ -1,6 +1,7 @@
 // Counts tiles, judges the CPU kernel and asks for GPU kernels through an installed swa.
 #include <cstdio>
 
+#include "kernels/about.hpp"
 #include "kernels/forward.hpp"
 #include "tiles/counts.hpp"
 #include "verify/judge.hpp"
@@ -17,6 +18,8 @@ int main() {
   }
   const swa::TileCounts counts = swa::count_tiles(problem.mask(), {16, 16});
   std::printf("visited: %lld\n", static_cast<long long>(counts.visited));
+  const std::string cuda = swa::cuda_facts().runtime;
+  std::printf("cuda: %s\n", cuda.empty() ? "none" : cuda.c_str());
   std::printf("gpu: %s\n", swa::gpu_absence().c_str());
   return 0;
 }
