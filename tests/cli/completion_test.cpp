@@ -122,7 +122,7 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"kv-budget", "--model", "mis"}) == List{"mistral-7b-v0.1"});
   CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mis"}) ==
         List{"gpt-oss-120b,mistral-7b-v0.1"});
-  CHECK(bash.offers({"verify", "--suite", ""}) == List{"chapter", "full"});
+  CHECK(bash.offers({"verify", "--suite", ""}) == List{"cache", "chapter", "full", "gpu", "section6"});
   CHECK(bash.offers({"help", "tr"}) == List{"trap-demo"});
   CHECK(bash.offers({"--completion", ""}) == List{"bash", "zsh"});
   CHECK(bash.offers({"--manual", "ring"}) == List{"ring-sim"});
@@ -163,7 +163,7 @@ TEST_CASE("bash offers no suite whose name a shell would run") {
   const DataCopy data;
   data.write("cases/$(true).toml", "");
   data.write("cases/mine.toml", "");
-  CHECK(run_swa("--words suites", data.setup()).out == "chapter\nfull\nmine\n");
+  CHECK(run_swa("--words suites", data.setup()).out == "cache\nchapter\nfull\ngpu\nmine\nsection6\n");
 }
 
 TEST_CASE("bash offers every option of every command") {
@@ -221,7 +221,8 @@ TEST_CASE("bash offers exactly the words that an option takes") {
       for (const string& word : offered) {
         CAPTURE(word);
         Words line = with(word);
-        if (lists_more) line.emplace_back("--list");  // known, and nothing to wait for
+        // Known, and nothing to wait for.
+        if (lists_more || name == "--suite") line.emplace_back("--list");
         // What a word of verify needs besides, and what bench or this build lacks, is complained of,
         // not the word.
         const Finished run = run_swa(line);

@@ -89,7 +89,7 @@ std::vector<Case> CaseOptions::read_source() const {
   if (!problem_.given()) {
     const std::string suite =
         suite_.given() ? cli::parse_choice(suite_.name, suite_.text,
-                                           {"chapter", "full", "gpu", "cache", "section6"})
+                                           {"cache", "chapter", "full", "gpu", "section6"})
                        : "chapter";
     return read_cases(cli::data_path("cases/" + suite + ".toml"));
   }
