@@ -11,6 +11,7 @@
 #include "chapter/compare.hpp"
 #include "cli/data.hpp"
 #include "commands/kernels_check.hpp"
+#include "kernels/launch/decode.hpp"
 #include "kernels/launch/prefill.hpp"
 #include "kernels/resources/checks.hpp"
 #include "kernels/resources/compiled.hpp"
@@ -189,6 +190,29 @@ TEST_CASE("a mangled name tells which instance it is") {
   CHECK(describe(compiled).dtype == Dtype::bf16);
 
   compiled.entry =
+      "_ZN3swa8portable6decodeINS0_6DecodeI13__nv_bfloat16Li96ELi96ELNS_6ScoresE0EEEEEvNS_10"
+      "DecodeCallE";
+  const Resources decode = describe(compiled);
+  CHECK(decode.kernel == "portable-decode");
+  CHECK(decode.variant == "plain");
+  CHECK(decode.dtype == Dtype::bf16);
+  CHECK(decode.head_dim == 96);
+  CHECK(decode.BM == DecodeTile::kRows);
+  CHECK(decode.BN == DecodeTile::kKeys);
+  CHECK(decode.threads == decode_tile(96, 96).threads());
+  CHECK(decode.smem_bytes == 100 + decode_tile(96, 96).smem_bytes());
+
+  compiled.entry = "_ZN3swa8portable12prefill_fp32ILi128EEEvNS_11PrefillCallENS_4WalkE";
+  const Resources fp32 = describe(compiled);
+  CHECK(fp32.kernel == "portable-prefill");
+  CHECK(fp32.variant == "general");
+  CHECK(fp32.dtype == Dtype::fp32);
+  CHECK(fp32.head_dim == 128);
+  CHECK(fp32.BM == fp32_tile(128).BM);
+  CHECK(fp32.threads == 256);
+  CHECK(fp32.smem_bytes == 100 + fp32_tile(128).smem_bytes());
+
+  compiled.entry =
       "_ZN3swa40_GLOBAL__N__73605e8a_8_naive_cu_324771df5naiveIddLb1EEEvNS_13ForwardParamsE"
       "NS_10NaiveFactsE";
   CHECK(describe(compiled).kernel == "naive");
@@ -277,6 +301,17 @@ TEST_CASE("the check of the window finds what it costs") {
       check_resources({r, masked})[2].figures.ends_with("registers 255 and 200, spill 40 and 0 B"));
 }
 
+TEST_CASE("the check of the sums lets no MMA narrow fp32") {
+  Resources r = instance("portable-prefill");
+  r.dtype = Dtype::fp32;
+  r.variant = "general";
+  CHECK(violated({r}) == Words{"fp32 sums"});
+  r.mma = {};
+  r.mma_scores = r.mma_values = 0;
+  CHECK(violated({r}).empty());
+  CHECK(check_resources({r}).size() == 1);  // one instance for both walks
+}
+
 TEST_CASE("a planted fault is not compared with mask-only but its sums are") {
   Resources planted = instance("portable-prefill");
   planted.variant = "no-guard";
@@ -312,7 +347,8 @@ TEST_CASE("the chapter's tiles beside ours are those that it printed") {
 
 TEST_CASE("in a build with CUDA kernels every instance is described and every check holds") {
   const std::vector<Resources> instances = kernel_resources();
-  if (!instances.empty()) CHECK(instances.size() >= 5 * (1 + 2 * kPrefillTiles.size()));
+  if (!instances.empty())
+    CHECK(instances.size() >= 10 * kPrefillTiles.size() + 4 * kDecodeTiles.size());
   for (const ResourceCheck& check : check_resources(instances)) {
     CAPTURE(check.check);
     CAPTURE(check.figures);
