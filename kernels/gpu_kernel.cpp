@@ -64,8 +64,8 @@ GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
   kernel.unsupported = [planted](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = needs_contiguous(p)) return reason;
     if (const auto reason = prefill_unsupported(p)) return reason;
-    if (planted != Planted::nothing && (scores_of(p) != Scores::plain || p.dtype == Dtype::fp32)) {
-      return "is planted for bf16 and fp16, without softcap and with a positive scale only";
+    if (planted != Planted::nothing && scores_of(p) != Scores::plain) {
+      return "is planted for scores without softcap and with a positive scale only";
     }
     if (const auto reason = too_much_shared_memory(plan_prefill(p).smem_bytes)) return reason;
     return too_large(p);
@@ -81,8 +81,6 @@ GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
     return
         [call, variant, dtype = p.dtype](const ForwardParams& params, cudaStream_t stream) mutable {
           call.params = params;
-          if (dtype == Dtype::fp32)
-            return portable::launch_prefill_fp32(call, variant.walk, stream);
           return portable::launch_prefill(call, dtype, variant, stream);
         };
   };

@@ -16,7 +16,7 @@ archs_asked_for() {
 # Whether a command line of swa runs the CUDA kernels, or tells of them and of the GPUs.
 uses_kernels() {
   case ${1:-} in
-    verify | kernels) ;;
+    verify | bench | kernels) ;;
     -*) [[ " $* " =~ ' '(--version|--devices|--words)[\ =] ]] ;;
     *) return 1 ;;
   esac

@@ -17,14 +17,6 @@ constexpr Index kMostBlocks = std::numeric_limits<std::int32_t>::max();
 // The tile of the problem's instance; without rows where there is none.
 PrefillPlan tile_of(const Problem& p) {
   PrefillPlan plan;
-  if (p.dtype == Dtype::fp32) {
-    const Fp32Tile tile = fp32_tile(larger(p.head_dim, p.value_dim()));
-    plan.BM = tile.BM;
-    plan.BN = tile.BN;
-    plan.threads = Fp32Tile::kThreads;
-    plan.smem_bytes = tile.smem_bytes();
-    return plan;
-  }
   const PrefillTile tile = prefill_tile(p.head_dim, p.value_dim());
   plan.BM = tile.BM;
   plan.BN = tile.BN;
@@ -56,8 +48,8 @@ double issued_pairs(const Problem& p, const PrefillPlan& plan, Walk walk) {
 }
 
 std::optional<std::string> prefill_unsupported(const Problem& p) {
-  if (p.dtype != Dtype::bf16 && p.dtype != Dtype::fp16 && p.dtype != Dtype::fp32) {
-    return fmt::format("computes bf16, fp16 and fp32, not {}", name(p.dtype));
+  if (p.dtype != Dtype::bf16 && p.dtype != Dtype::fp16) {
+    return fmt::format("computes bf16 and fp16, not {}", name(p.dtype));
   }
   const PrefillPlan tile = tile_of(p);
   if (tile.BM == 0) {

@@ -46,29 +46,6 @@ constexpr PrefillTile prefill_tile(Index head_dim, Index head_dim_v) {
   return {};
 }
 
-// The tile for fp32, whose products are those of 16 x 16 threads and not of tensor cores.
-struct Fp32Tile {
-  int dim = 0;  // head_dim and head_dim_v, at most
-  int BM = 0, BN = 0;
-
-  static constexpr int kSide = 16, kThreads = kSide * kSide;
-  static constexpr int kPad = 1;  // elements a row, against bank conflicts
-  // Q and K, V, and the weights of a tile.
-  constexpr int smem_bytes() const {
-    return 4 * ((BM + BN) * (dim + kPad) + BN * dim + BM * (BN + 1));
-  }
-};
-
-inline constexpr std::array kFp32Tiles{Fp32Tile{64, 64, 32}, Fp32Tile{128, 64, 32},
-                                       Fp32Tile{256, 32, 16}};
-// The smallest that holds so many elements; one without rows where none does.
-constexpr Fp32Tile fp32_tile(Index dim) {
-  for (const Fp32Tile& tile : kFp32Tiles) {
-    if (tile.dim >= dim) return tile;
-  }
-  return {};
-}
-
 // What a launch does. One block computes `positions` query positions of `heads` query heads that
 // share a kv head: row r of its tile is head r % heads at position r / heads. Rows past
 // positions * heads are idle.

@@ -13,8 +13,6 @@ namespace swa::portable {
 // cudaErrorInvalidValue where there is none.
 cudaError_t launch_prefill(const PrefillCall& call, Dtype dtype, PrefillVariant variant,
                            cudaStream_t stream);
-// Any head dims up to 256.
-cudaError_t launch_prefill_fp32(const PrefillCall& call, Walk walk, cudaStream_t stream);
 cudaError_t launch_decode(const DecodeCall& call, Dtype dtype, Scores scores, cudaStream_t stream);
 
 }  // namespace swa::portable

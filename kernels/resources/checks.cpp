@@ -20,11 +20,6 @@ bool sums_in_fp32(const std::string& mma) {
 }
 
 ResourceCheck check_sums(const Resources& r) {
-  if (r.dtype == Dtype::fp32) {
-    return {r.mma.empty(), "fp32 sums", r,
-            r.mma.empty() ? "no MMA: the products are fp32, too"
-                          : fmt::format("narrows fp32 for {}", fmt::join(r.mma, ", "))};
-  }
   const bool products = r.mma_scores > 0 && r.mma_values > 0 && r.mma_unknown == 0;
   ResourceCheck check{false, "fp32 sums", r, {}};
   check.holds = products && std::all_of(r.mma.begin(), r.mma.end(), sums_in_fp32);
@@ -87,10 +82,7 @@ std::vector<ResourceCheck> check_resources(const std::vector<Resources>& instanc
   }
   for (const Resources& r : instances) {
     const bool planted = r.variant != "plain" && r.variant != "general";
-    const bool any_walk = r.dtype == Dtype::fp32;
-    if (r.kernel == "portable-prefill" && !planted && !any_walk) {
-      checks.push_back(check_window(r, instances));
-    }
+    if (r.kernel == "portable-prefill" && !planted) checks.push_back(check_window(r, instances));
   }
   return checks;
 }

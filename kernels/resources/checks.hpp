@@ -17,11 +17,10 @@ struct ResourceCheck {
 };
 
 // fp32 sums: each MMA of an instance of portable-* is an mma.sync that adds up in fp32, and both
-//   Q K^T and P V have some. One of fp32 has none: tensor cores would narrow its factors.
+//   Q K^T and P V have some.
 // as mask-only: an instance of portable-prefill has as much shared memory, and the same MMA and
-// copy
-//   instructions, as that of portable-mask-only with the same tile, which leaves the window to the
-//   mask. One without such a partner is a violation, too. Not of fp32, where both are one instance.
+//   copy instructions, as that of portable-mask-only with the same tile, which leaves the window to
+//   the mask. One without such a partner is a violation, too.
 // described: an instance that no kernel's description fits is a violation, and said to be one.
 std::vector<ResourceCheck> check_resources(const std::vector<Resources>& instances);
 

@@ -202,16 +202,6 @@ TEST_CASE("a mangled name tells which instance it is") {
   CHECK(decode.threads == decode_tile(96, 96).threads());
   CHECK(decode.smem_bytes == 100 + decode_tile(96, 96).smem_bytes());
 
-  compiled.entry = "_ZN3swa8portable12prefill_fp32ILi128EEEvNS_11PrefillCallENS_4WalkE";
-  const Resources fp32 = describe(compiled);
-  CHECK(fp32.kernel == "portable-prefill");
-  CHECK(fp32.variant == "general");
-  CHECK(fp32.dtype == Dtype::fp32);
-  CHECK(fp32.head_dim == 128);
-  CHECK(fp32.BM == fp32_tile(128).BM);
-  CHECK(fp32.threads == 256);
-  CHECK(fp32.smem_bytes == 100 + fp32_tile(128).smem_bytes());
-
   compiled.entry =
       "_ZN3swa40_GLOBAL__N__73605e8a_8_naive_cu_324771df5naiveIddLb1EEEvNS_13ForwardParamsE"
       "NS_10NaiveFactsE";
@@ -299,17 +289,6 @@ TEST_CASE("the check of the window finds what it costs") {
   CHECK(violated({r, masked}).empty());
   CHECK(
       check_resources({r, masked})[2].figures.ends_with("registers 255 and 200, spill 40 and 0 B"));
-}
-
-TEST_CASE("the check of the sums lets no MMA narrow fp32") {
-  Resources r = instance("portable-prefill");
-  r.dtype = Dtype::fp32;
-  r.variant = "general";
-  CHECK(violated({r}) == Words{"fp32 sums"});
-  r.mma = {};
-  r.mma_scores = r.mma_values = 0;
-  CHECK(violated({r}).empty());
-  CHECK(check_resources({r}).size() == 1);  // one instance for both walks
 }
 
 TEST_CASE("a planted fault is not compared with mask-only but its sums are") {
