@@ -122,7 +122,8 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"kv-budget", "--model", "mis"}) == List{"mistral-7b-v0.1"});
   CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mis"}) ==
         List{"gpt-oss-120b,mistral-7b-v0.1"});
-  CHECK(bash.offers({"verify", "--suite", ""}) == List{"cache", "chapter", "full", "gpu", "section6"});
+  CHECK(bash.offers({"verify", "--suite", ""}) ==
+        List{"cache", "chapter", "full", "gpu", "section6"});
   CHECK(bash.offers({"help", "tr"}) == List{"trap-demo"});
   CHECK(bash.offers({"--completion", ""}) == List{"bash", "zsh"});
   CHECK(bash.offers({"--manual", "ring"}) == List{"ring-sim"});
@@ -163,7 +164,8 @@ TEST_CASE("bash offers no suite whose name a shell would run") {
   const DataCopy data;
   data.write("cases/$(true).toml", "");
   data.write("cases/mine.toml", "");
-  CHECK(run_swa("--words suites", data.setup()).out == "cache\nchapter\nfull\ngpu\nmine\nsection6\n");
+  CHECK(run_swa("--words suites", data.setup()).out ==
+        "cache\nchapter\nfull\ngpu\nmine\nsection6\n");
 }
 
 TEST_CASE("bash offers every option of every command") {
@@ -223,8 +225,8 @@ TEST_CASE("bash offers exactly the words that an option takes") {
         Words line = with(word);
         // Known, and nothing to wait for.
         if (lists_more || name == "--suite") line.emplace_back("--list");
-        // What a word of verify needs besides, and what bench or this build lacks, is complained of,
-        // not the word.
+        // What a word of verify needs besides, and what bench or this build lacks, is complained
+        // of, not the word.
         const Finished run = run_swa(line);
         CHECK((run.status == 0 || contains(run.err, word + " has no folder") ||
                contains(run.err, "--cache " + word + ": bench times") ||
