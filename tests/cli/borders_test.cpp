@@ -134,9 +134,11 @@ TEST_CASE("no option takes a count beyond 2^60") {
       CAPTURE(line);
       const Finished run = quick(line);
       INFO("stderr: ", run.err);
+      CHECK(lines(run.err).size() == 2);
+      // A build without CUDA kernels has no names to compare with.
+      if (run.status == 3 && contains(run.err, "has no CUDA kernels")) continue;
       CHECK(run.status == 2);
       CHECK(contains(run.err, value));
-      CHECK(lines(run.err).size() == 2);
       counts += contains(run.err, "too large");
     }
   }
