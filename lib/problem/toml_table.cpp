@@ -52,51 +52,6 @@ void refuse_deep_keys(const std::string& path, std::string_view text) {
   }
 }
 
-bool is_beyond_ascii(char c) {
-  return static_cast<unsigned char>(c) >= 0x80;
-}
-
-// Behind the string or comment that begins at `begin`, or at the character beyond ASCII that
-// follows a backslash, blanks and ends of lines aside. A string within a line ends with it at the
-// latest.
-std::size_t end_of_token(std::string_view text, std::size_t begin) {
-  const char first = text[begin];
-  if (first == '#') return std::min(text.find('\n', begin), text.size());
-  const bool several_lines = text.substr(begin + 1).starts_with(std::string(2, first));
-  const std::string mark(several_lines ? 3 : 1, first);
-  std::size_t at = begin + mark.size();
-  while (at < text.size() && !text.substr(at).starts_with(mark)) {
-    if (text[at] == '\n' && !several_lines) return at;
-    const bool escapes = text[at] == '\\' && first == '"';
-    if (escapes) {
-      const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
-      if (next < text.size() && is_beyond_ascii(text[next])) return next;
-    }
-    at += escapes ? 2 : 1;
-  }
-  at += mark.size();
-  // Up to two quotes more may stand before those that close.
-  for (int i = 0; i < 2 && several_lines && at < text.size() && text[at] == first; ++i) ++at;
-  return std::min(at, text.size());
-}
-
-// toml++ up to 3.4 has undefined behaviour where it looks for a blank and finds such a character
-// (marzer/tomlplusplus, issues 190 and 295): outside of strings and comments, where TOML has no
-// place for it, and after a backslash that joins two lines. A byte order mark may lead the file.
-void refuse_beyond_ascii(const std::string& path, std::string_view text) {
-  constexpr std::string_view kTokens = "#\"'", kMark = "\xef\xbb\xbf";
-  std::size_t at = text.starts_with(kMark) ? kMark.size() : 0;
-  while (at < text.size() && !is_beyond_ascii(text[at])) {
-    at = kTokens.find(text[at]) != kTokens.npos ? end_of_token(text, at) : at + 1;
-  }
-  if (at == text.size()) return;
-  const std::string_view before = text.substr(0, at);
-  throw TomlError(fmt::format("{}:{}: a character beyond ASCII stands outside of strings and "
-                              "comments, or after a backslash",
-                              path, 1 + std::count(before.begin(), before.end(), '\n')),
-                  "put it into a string, or write its usual counterpart in ASCII");
-}
-
 bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
@@ -104,7 +59,6 @@ bool is_control(char c) {
 toml::table parse(const std::string& path) {
   const std::string text = read_file(path);
   refuse_deep_keys(path, text);
-  refuse_beyond_ascii(path, text);
   try {
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {

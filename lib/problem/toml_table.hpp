@@ -7,7 +7,7 @@
 // then refuses with an error.
 #define TOML_MAX_NESTED_VALUES 16
 #define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
+#include "problem/tomlplusplus.hpp"
 
 #include <functional>
 #include <initializer_list>
@@ -61,8 +61,8 @@ class TomlTable {
 };
 
 // Calls read(table) for each [[kind]] of the file. Throws TomlError where the file cannot be read
-// or holds none, is not a regular file, or has more than 16 MiB, 200 dots in a line, 16 values
-// inside one another, or characters beyond ASCII outside of strings and comments.
+// or holds none, is not a regular file, or has more than 16 MiB, 200 dots in a line or 16 values
+// inside one another.
 void for_each_table(const std::string& path, std::string_view kind,
                     const std::function<void(const TomlTable&)>& read);
 

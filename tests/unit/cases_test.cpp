@@ -259,29 +259,16 @@ TEST_CASE("characters beyond ASCII belong into strings and comments") {
     return read("[[case]]\nname = 'a'\nn_q = 4\nnote = " + note + "\n").front().note;
   };
   CHECK(note_of("'" + e + "'") == e);
-  CHECK(note_of("'\\' # " + e) == "\\");
-  CHECK(note_of("\"# \\\" ' " + e + "\" # \" ' " + e) == "# \" ' " + e);
-  CHECK(note_of("\"\"\"\"" + e + "\"\"\"\"\" # " + e) == "\"" + e + "\"\"");
-  CHECK(note_of("''''" + e + "''''' # " + e) == "'" + e + "''");
-  CHECK(note_of("\"\"\"" + e + "\\\n  b\"\"\"") == e + "b");
+  CHECK(note_of("\"\"\"" + e + "\\\n  " + e + "\"\"\" # " + e) == e + e);
   CHECK(read("\xef\xbb\xbf[[case]]\nname = '" + e + "'\nn_q = 4\n").front().name == e);
 
-  const string sentence =
-      "a character beyond ASCII stands outside of strings and comments, or after a backslash";
   const string blank = "\xe2\x80\x8b", quote = "\xe2\x80\x9c", mark = "\xef\xbb\xbf";
   for (const string& line :
        vector<string>{e + " = 4", "n_q = 4" + e, "n_q = " + blank + "4",
                       "note = " + quote + "x" + quote, "[" + e + "]", mark + "n_q = 4",
-                      "note = '' " + e, "note = 'x\\'" + e, "note = \"\\" + e + "\"",
-                      "note = \"x\\\\\"" + e, "note = \"\"\"\\" + e, "note = \"\"\"\"\"\"" + e}) {
+                      "note = '' " + e, "note = 1979-05-27'" + e, "note = \"\\" + e + "\""}) {
     CAPTURE(line);
-    CHECK(complaint_of(line + "\n") == "cases.toml:3: " + sentence);
-  }
-  CHECK(complaint_of("note = 'x\nnote = " + e + "\n") == "cases.toml:4: " + sentence);
-  CHECK(complaint_of("note = \"\"\"x\\ \n\n " + e + "\"\"\"\n") == "cases.toml:5: " + sentence);
-  for (const string open : {"'", "\"", "'''", "\"\"\"", "\"\\", "\"\"\"\\", "\"\"\"\"\""}) {
-    CAPTURE(open);
-    CHECK(complaint_of("note = " + open).starts_with("cases.toml:3: Error"));
+    CHECK(complaint_of(line + "\n").starts_with("cases.toml:3: Error"));
   }
 }
 
