@@ -32,7 +32,7 @@ std::vector<Layer> read_layers(const TomlTable& table) {
 
 Model read_model(const TomlTable& table) {
   table.refuse_other_keys({"id", "title", "source", "layers", "pattern", "kv_heads", "head_dim",
-                           "window", "max_context", "hypothetical"});
+                           "window", "max_positions", "hypothetical"});
   Model model;
   model.id = table.text("id");
   if (!is_plain_word(model.id)) {
@@ -41,7 +41,7 @@ Model read_model(const TomlTable& table) {
   model.title = table.text("title");
   model.source = table.text("source");
   model.hypothetical = table.flag("hypothetical", false);
-  if (table.has("max_context")) model.max_context = table.count("max_context", 1, kMaxIndex);
+  if (table.has("max_positions")) model.max_positions = table.count("max_positions", 1, kMaxIndex);
   model.layers = read_layers(table);
   return model;
 }

@@ -25,12 +25,21 @@ template <class Tokens>
 Index bytes_with(const Model& model, Index batch, Index bytes_per_element, Tokens tokens_of) {
   Index total = 0;
   for (const Layer& layer : model.layers) {
+    if (layer.keeps != Keeps::own) continue;
     const Index per_token = layer.kv_heads * (layer.head_dim_k + layer.head_dim_v);
     const Index elements = narrow(Wide{tokens_of(layer)} * per_token);
     const Index sequence = narrow(Wide{elements} * bytes_per_element);
     total = narrow(Wide{sequence} * batch + total);
   }
   return total;
+}
+
+char letter(const Layer& layer) {
+  if (!layer.has_cache()) return 'S';
+  const char kind = layer.is_global()                            ? 'G'
+                    : layer.window.kind == Window::Kind::chunked ? 'C'
+                                                                 : 'L';
+  return layer.keeps == Keeps::shared ? static_cast<char>(kind - 'A' + 'a') : kind;
 }
 
 }  // namespace
@@ -40,16 +49,40 @@ Index Model::local_layers() const {
 }
 
 Index Model::global_layers() const {
-  return static_cast<Index>(layers.size()) - local_layers();
+  return std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.is_global(); });
 }
 
 bool Model::supports(Index context) const {
-  return !hypothetical && (!max_context || context <= *max_context);
+  return !hypothetical && !encoder && (!max_positions || context <= *max_positions);
+}
+
+std::string layer_plan(const Model& model) {
+  std::string plan;
+  for (const Layer& layer : model.layers) plan += letter(layer);
+  return plan;
+}
+
+Index tokens_held(const Layer& layer, Index context) {
+  const Index compressed = layer.compress > 0 ? context / layer.compress : 0;
+  const Window& window = layer.window;
+  switch (window.kind) {
+    case Window::Kind::global:
+      break;
+    case Window::Kind::causal:
+      return smaller(context, window.width) + compressed;
+    case Window::Kind::chunked:
+      return (context - 1) % window.width + 1 + compressed;
+    case Window::Kind::band:
+      if (window.left.bounded && window.right.bounded) {
+        return smaller(context, window.left.reach + window.right.reach) + compressed;
+      }
+  }
+  return context + compressed;
 }
 
 Index kv_bytes(const Model& model, Index context, Index batch, Index bytes_per_element) {
   return bytes_with(model, batch, bytes_per_element,
-                    [context](const Layer& layer) { return tokens_kept(layer.window, context); });
+                    [context](const Layer& layer) { return tokens_held(layer, context); });
 }
 
 Index kv_bytes_all_global(const Model& model, Index context, Index batch, Index bytes_per_element) {
@@ -57,9 +90,11 @@ Index kv_bytes_all_global(const Model& model, Index context, Index batch, Index 
 }
 
 std::optional<Index> stacked_reach(const Model& model) {
-  if (model.global_layers() > 0) return std::nullopt;
   Index reach = 0;
-  for (const Layer& layer : model.layers) reach += layer.window.width - 1;
+  for (const Layer& layer : model.layers) {
+    if (layer.window.kind != Window::Kind::causal || !layer.has_cache()) return std::nullopt;
+    reach = smaller(kMaxIndex, reach + layer.window.width - 1);
+  }
   return reach;
 }
 

@@ -1,6 +1,7 @@
-// What a model's attention layers keep in the KV cache.
+// What a model's layers keep in the KV cache.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,13 +11,30 @@
 
 namespace swa {
 
-// One attention layer's share of the cache.
+// Where a layer's keys and values lie.
+enum class Keeps : std::uint8_t {
+  own,     // in a cache of its own
+  shared,  // in that of the last layer of its kind that has one: it adds no bytes, but reads them
+  none,    // nowhere: a recurrent, convolutional or linear layer, whose state does not grow
+};
+
+// One layer's share of the cache. A token takes kv_heads x (head_dim_k + head_dim_v) elements.
 struct Layer {
-  Window window;  // global, or causal of W keys
+  Window window;  // what a query sees: global, causal, chunked or a band; not read without a cache
   Index kv_heads = 0;
   Index head_dim_k = 0, head_dim_v = 0;
+  Keeps keeps = Keeps::own;
+  // One latent row stands for the keys and values of all heads (multi-head latent attention): it is
+  // kv_heads = 1, head_dim_k its elements and head_dim_v = 0, and no rank of tensor parallelism can
+  // do without it.
+  bool latent = false;
+  // > 0: beside the window's tokens, one row for every so many tokens of the context.
+  Index compress = 0;
 
-  bool is_local() const { return window.kind == Window::Kind::causal; }
+  bool has_cache() const { return keeps != Keeps::none; }
+  bool is_local() const { return has_cache() && window.kind != Window::Kind::global; }
+  bool is_global() const { return has_cache() && window.kind == Window::Kind::global; }
+  friend bool operator==(const Layer&, const Layer&) = default;
 };
 
 // Letters, digits, '.', '_' and '-' alone: a word that no shell reads as anything else.
@@ -25,24 +43,44 @@ bool is_plain_word(std::string_view text);
 struct Model {
   std::string id;     // the name on the command line, such as "gemma2-27b": a plain word
   std::string title;  // the publisher's name
-  std::vector<Layer> layers;
-  std::optional<Index> max_context;  // tokens; none where the source states none
-  bool hypothetical = false;         // nobody published it: every row of it is arithmetic
-  std::string source;                // where the figures come from
+  std::string hf_id;  // the publisher's repository, such as "google/gemma-2-27b"; may be empty
+  std::string architecture;  // model_type of its config.json, such as "gemma2"; may be empty
+  std::vector<std::string> aliases;    // further names on the command line
+  std::vector<Layer> layers;           // empty where `unknown` is not
+  std::vector<std::string> unknown;    // figures that no source states: nothing can be computed
+  std::optional<Index> max_positions;  // tokens; none where the source states none
+  bool hypothetical = false;           // nobody published it: every row of it is arithmetic
+  bool encoder = false;                // nothing is cached between calls
+  // Facts about attention that take no memory; nothing where unknown.
+  std::optional<double> rope_theta_local, rope_theta_global, softcap_attention, softcap_final;
+  std::string sinks;   // such as "a learned logit per head"
+  std::string nope;    // layers without rotary embedding, such as "global layers"
+  std::string source;  // where the figures come from
+  std::string sure;    // what kind of source that is, such as "config"
+  std::string note;    // what a reader of the figures should know
 
-  Index local_layers() const;
-  Index global_layers() const;
+  Index local_layers() const;   // that have a window, with or without a cache of their own
+  Index global_layers() const;  // the other layers with attention
   bool supports(Index context) const;
 };
 
-// Bytes of K and V over all layers and sequences. A local layer holds min(context, W) tokens.
+// The layers as letters, first to last: L sliding, C chunked, G global, S without a cache; in lower
+// case where the cache is another layer's.
+std::string layer_plan(const Model& model);
+
+// Tokens that a layer has to hold once `context` >= 1 tokens are cached, so that the newest can be
+// computed: all of them without a window, min(context, W) with one, those of the newest chunk with
+// chunks. A band counts its left and right side, which is the width that models state.
+Index tokens_held(const Layer& layer, Index context);
+
+// Bytes of K and V over all layers and sequences: tokens_held() of each layer with its own cache.
 // Throws UsageError past 2^63 - 1.
 Index kv_bytes(const Model& model, Index context, Index batch, Index bytes_per_element);
 // The same with every layer global.
 Index kv_bytes_all_global(const Model& model, Index context, Index batch, Index bytes_per_element);
 
 // How far back the last token of a stack of local layers can depend: the sum of W - 1 over the
-// layers. Nothing where a layer is global.
+// layers. Nothing where a layer is anything else than a sliding one.
 std::optional<Index> stacked_reach(const Model& model);
 
 // A stack of L (causal window W) and G (global) layers over n tokens: the first position on which

@@ -57,7 +57,7 @@ report::Record budget_record(const Model& model, Index context, const Options& o
   const std::string note =
       supported            ? ""
       : model.hypothetical ? "arithmetic: a hypothetical model"
-                           : fmt::format("arithmetic: above the model's {}", *model.max_context);
+                           : fmt::format("arithmetic: above the model's {}", *model.max_positions);
   report::Record record;
   record.hide("model", model.id)
       .add({"title", "model"}, model.title)
@@ -76,7 +76,7 @@ report::Record budget_record(const Model& model, Index context, const Options& o
            static_cast<double>(full) / static_cast<double>(hybrid))
       .add({"window", "W", "", report::Show::everywhere, "", "none"}, local_window(model))
       .hide("supported", supported)
-      .hide("max_context", report::or_null(model.max_context))
+      .hide("max_positions", report::or_null(model.max_positions))
       .add({"note", "note"}, note)
       .hide("stacked_reach", report::or_null(stacked_reach(model)))
       .hide("source", model.source)
