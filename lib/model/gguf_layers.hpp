@@ -1,0 +1,21 @@
+// Private to this room: the layers that the keys of a GGUF header describe.
+#pragma once
+
+#include "model/gguf_architectures.hpp"
+#include "model/gguf_keys.hpp"
+
+namespace swa {
+
+// Appends to no layers those of the model, none of them local, and says where each figure comes
+// from. Throws UsageError with file and key for figures that are missing, out of range, or
+// contradict each other.
+void read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers);
+
+// Gives the local ones of the layers their windows and, where they differ, heads of their own; then
+// shares the caches. Throws as read_gguf_layers() does.
+void read_gguf_windows(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers);
+
+// "default of gemma3 in llama.cpp", where a figure comes from that no key states.
+std::string default_of(const GgufArchitecture& rule);
+
+}  // namespace swa
