@@ -12,7 +12,7 @@ namespace swa {
 struct Origin {
   std::string quantity;  // such as "kv heads of global layers"
   std::string value;     // as it is used
-  std::string from;      // the key, "default of gemma3_text", or "hidden_size / num_attention_heads"
+  std::string from;  // the key, "default of gemma3_text", or "hidden_size / num_attention_heads"
 };
 
 // A key that looks as if it mattered, and why it does not.

@@ -89,6 +89,16 @@ std::optional<std::vector<Index>> ConfigKeys::counts(std::string_view key, Index
   return numbers;
 }
 
+std::optional<std::vector<Index>> ConfigKeys::widths(std::string_view key) {
+  const Json* found = value(key);
+  if (found == nullptr || found->is_null()) return std::nullopt;
+  std::vector<Index> numbers;
+  for (const Json& entry : list(key, *found)) {
+    numbers.push_back(entry.is_null() ? 0 : whole_of(key, entry));
+  }
+  return numbers;
+}
+
 std::optional<std::vector<std::string>> ConfigKeys::words(std::string_view key) {
   const Json* found = value(key);
   if (found == nullptr || found->is_null()) return std::nullopt;
@@ -132,6 +142,11 @@ void ConfigKeys::check_layers(std::string_view key, const std::vector<Index>& nu
                             first + layers - 1));
     }
   }
+}
+
+std::string ConfigKeys::architecture() const {
+  const std::string& name = reading_.model.architecture;
+  return name.empty() ? "an architecture without a name" : name;
 }
 
 std::string ConfigKeys::shown(std::string_view key) const {

@@ -37,6 +37,8 @@ class ConfigKeys {
   std::optional<bool> flag(std::string_view key);
   std::optional<std::string> text(std::string_view key);
   std::optional<std::vector<Index>> counts(std::string_view key, Index least, Index most);
+  // The same with null for 0, and without limits.
+  std::optional<std::vector<Index>> widths(std::string_view key);
   std::optional<std::vector<std::string>> words(std::string_view key);
   std::optional<ConfigKeys> object(std::string_view key);
 
@@ -60,6 +62,8 @@ class ConfigKeys {
   void check_layers(std::string_view key, const std::vector<Index>& numbers, Index layers,
                     Index first = 0) const;
 
+  // The model_type, for sentences.
+  std::string architecture() const;
   // How the file calls a key, and what it says.
   std::string shown(std::string_view key) const;
   std::string shown_value(std::string_view key) const;

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "model/config_parts.hpp"
+
+namespace swa {
+namespace {
+
+constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
+    {"cache_implementation", "a hint for the cache of transformers: it changes no window"},
+    {"layer_switch", "a copy of the pattern, which transformers does not read"},
+    {"order_of_interleaved_layers", "a copy of the pattern, which transformers does not read"},
+    {"full_attn_mod", "what it does is not established; the published value is 1"},
+    {"interpolate_factor", "what it does is not established; the published value is 1"},
+    {"attention_k_eq_v", "it shares weights: keys and values are two tensors in the cache"},
+    {"sparse_attention_config", "sparse attention keeps all keys"},
+    {"num_attention_heads_per_layer", "query heads take no room in the cache"},
+    {"swa_num_attention_heads", "query heads take no room in the cache"},
+    {"num_nextn_predict_layers", "layers that predict further tokens are not counted"},
+    {"mtp_layer_types", "layers that predict further tokens are not counted"},
+    {"mtp_sliding_windows", "layers that predict further tokens are not counted"},
+    {"mtp_config", "layers that predict further tokens are not counted"},
+    {"conv_window", "the state of the convolution does not grow with the context"},
+    {"conv1d_width", "the state of the convolution does not grow with the context"},
+    {"sconv_kernel_size", "the state of the convolution does not grow with the context"},
+    {"no_rope_layers", "it says which layers have rotary embedding, which takes no room"},
+    {"no_rope_layer_interval", "it says which layers have rotary embedding, which takes no room"},
+    {"original_max_position_embeddings", "the length of training before the base was scaled"},
+    {"window_size", "elsewhere than in gpt_neo it is about other things than text"},
+    {"vision_config", "another tower"},
+    {"audio_config", "another tower"},
+};
+
+// Parts of the names of keys that say something about layers in some family.
+constexpr std::string_view kTelling[] = {
+    "window",        "sliding",     "swa_",       "_swa",      "chunk",       "local_att",
+    "layer_types",   "block_types", "layer_ids",  "attn_idx",  "attn_layer",  "attn_type",
+    "full_att",      "global_attn", "kv_shared",  "kv_reuse",  "cla_share",   "compress_",
+    "hybrid_layer",  "hybrid_over", "kv_lora",    "head_dim",  "key_value_h", "kv_heads",
+    "attention_typ", "linear_attn", "mamba_step", "use_bidir",
+};
+
+}  // namespace
+
+void note_ignored(ConfigKeys& keys) {
+  for (const auto& [key, reason] : kReasons) keys.ignore(key, reason);
+  for (const std::string& key : keys.unread()) {
+    for (const std::string_view part : kTelling) {
+      if (key.find(part) == std::string::npos) continue;
+      keys.ignore(key, fmt::format("nothing of {} reads it here", keys.architecture()));
+    }
+  }
+}
+
+}  // namespace swa

@@ -1,0 +1,130 @@
+// layer_types, lists of windows, and sliding_window_pattern.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "model/config_rules.hpp"
+#include "tensor/source.hpp"
+
+namespace swa {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Sees>, 10> kTypes = {{
+    {"sliding_attention", Sees::window},
+    {"full_attention", Sees::all},
+    {"attention", Sees::all},
+    {"chunked_attention", Sees::chunk},
+    {"linear_attention", Sees::nothing},
+    {"mamba", Sees::nothing},
+    {"conv", Sees::nothing},
+    {"recurrent", Sees::nothing},
+    {"moe", Sees::nothing},
+    {"mlp", Sees::nothing},
+}};
+
+Sees seen_by(const ConfigKeys& keys, std::string_view key, const std::string& word) {
+  for (const auto& [type, sees] : kTypes) {
+    if (type == word) return sees;
+  }
+  keys.fail(key, fmt::format("has the entry {}, which is not known for {}", quote(word),
+                             keys.architecture()));
+}
+
+constexpr std::string_view kPatternKeys[] = {"sliding_window_pattern", "_sliding_window_pattern"};
+
+// Letters, repeated over the layers.
+std::vector<Sees> pattern_of_letters(ConfigKeys& keys, std::string_view key, Index layers) {
+  const std::string letters = keys.text(key).value();
+  std::vector<Sees> pattern;
+  for (const char letter : letters) {
+    if (letter != 'L' && letter != 'G') {
+      keys.fail(key, fmt::format("= {} may hold only L and G", quote(letters)));
+    }
+    pattern.push_back(letter == 'L' ? Sees::window : Sees::all);
+  }
+  if (pattern.empty()) keys.fail(key, "is empty");
+  keys.origin("layers that see all keys", fmt::format("G of {}, repeated", quote(letters)),
+              keys.shown(key));
+  std::vector<Sees> sees = repeated(layers, pattern);
+  if (sees.back() == Sees::window) {
+    keys.warn(
+        fmt::format("{} = {} ends with a local layer: some runtimes make the last layer "
+                    "global whatever the pattern says",
+                    keys.shown(key), quote(letters)));
+  }
+  return sees;
+}
+
+// Where layer_types and a pattern are both there, layer_types wins.
+void compare_with_pattern(ConfigKeys& keys, const std::vector<Sees>& sees) {
+  for (const std::string_view key : kPatternKeys) {
+    const nlohmann::json* stated = keys.has(key) ? keys.value(key) : nullptr;
+    if (stated == nullptr || !stated->is_number_integer()) continue;
+    const Index p = keys.count(key, 1, kMaxIndex).value();
+    if (sees != all_last_of_each(static_cast<Index>(sees.size()), p)) {
+      keys.warn(
+          fmt::format("layer_types and {} = {} disagree: layer_types is used", keys.shown(key), p));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<std::vector<Sees>> pattern_of_key(ConfigKeys& keys, Index layers) {
+  for (const std::string_view key : kPatternKeys) {
+    const nlohmann::json* stated = keys.has(key) ? keys.value(key) : nullptr;
+    if (stated != nullptr && stated->is_string()) return pattern_of_letters(keys, key, layers);
+  }
+  const auto p = keys.count_of({kPatternKeys[0], kPatternKeys[1]}, 1, kMaxIndex);
+  if (!p) return std::nullopt;
+  // Copies of the pattern, which transformers does not read.
+  if (const auto again = keys.count("layer_switch", 1, kMaxIndex); again && *again != p->value) {
+    keys.fail("layer_switch",
+              fmt::format("= {} contradicts '{}' = {}", *again, keys.shown(p->key), p->value));
+  }
+  keys.origin("layers that see all keys", fmt::format("the last of each {}", p->value),
+              keys.shown(p->key));
+  return all_last_of_each(layers, p->value);
+}
+
+LayerPlan plan_of_windows(ConfigKeys& keys, std::string_view key, std::vector<Index> windows,
+                          Index layers) {
+  keys.one_each(key, windows, layers);
+  LayerPlan plan;
+  for (const Index window : windows) {
+    if (window > kMaxIndex) keys.fail(key, fmt::format("has the entry {}, above 2^60", window));
+    plan.sees.push_back(window > 0 ? Sees::window : Sees::all);
+  }
+  plan.windows = std::move(windows);
+  keys.origin("window of each layer", keys.shown_value(key), keys.shown(key));
+  return plan;
+}
+
+std::optional<LayerPlan> listed_plan(ConfigKeys& keys, const Architecture& architecture,
+                                     Index layers) {
+  const bool has_own_words = architecture.rule == deepseek_v4 || architecture.rule == inkling;
+  if (keys.has("layer_types") && !has_own_words) {
+    std::vector<std::string> types = *keys.words("layer_types");
+    keys.one_each("layer_types", types, layers);
+    LayerPlan plan;
+    for (const std::string& type : types) plan.sees.push_back(seen_by(keys, "layer_types", type));
+    keys.origin("what each layer sees", keys.shown_value("layer_types"), keys.shown("layer_types"));
+    if (plan.has(Sees::window) || plan.has(Sees::all)) compare_with_pattern(keys, plan.sees);
+    return plan;
+  }
+  for (const char* key : {"interleaved_sliding_window", "sliding_window"}) {
+    if (!keys.has(key) || !keys.value(key)->is_array()) continue;
+    const std::vector<Index> pattern = *keys.widths(key);
+    if (pattern.empty()) keys.fail(key, "is empty");
+    std::vector<Index> windows;
+    for (Index i = 0; i < layers; ++i) {
+      windows.push_back(pattern[static_cast<std::size_t>(i) % pattern.size()]);
+    }
+    return plan_of_windows(keys, key, windows, layers);
+  }
+  return std::nullopt;
+}
+
+}  // namespace swa
