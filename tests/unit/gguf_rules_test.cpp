@@ -59,6 +59,7 @@ TEST_CASE("a pattern in a GGUF header is a period or a list") {
   CHECK(layer_plan(other.model) == "LGLG");
   CHECK(warns(other, "llama.cpp does not read the list olmo2.attention.sliding_window_pattern"));
   CHECK(warns(windowed("exaone4", 4, 8).add(key, flags("LLLG")).read(), "does not read the list"));
+  CHECK(warns(windowed("exaone4", 4, 8).add(key, flags("LLLL")).read(), "does not read the list"));
 
   const std::string complaint = "m.gguf: 'gemma4." + key + "' ";
   CHECK(windowed("gemma4", 4, 8).refusal() == complaint + "is missing");
@@ -169,6 +170,11 @@ TEST_CASE("figures of a GGUF header that cannot be are refused") {
         "m.gguf: 'llama.attention.key_length' is missing, and llama.embedding_length is no "
         "multiple of one llama.attention.head_count");
   CHECK(refused(llama().add("attention.head_count", std::vector{2, 4}).add("embedding_length", 64u))
+            .find("is no multiple of one") != std::string::npos);
+  CHECK(refused(llama()
+                    .add("attention.head_count", 0u)
+                    .add("attention.head_count_kv", 1u)
+                    .add("embedding_length", 64u))
             .find("is no multiple of one") != std::string::npos);
   CHECK(refused(uniform("llama", 2, 2, 64).add("rope.freq_base", -1.f)) ==
         "m.gguf: 'llama.rope.freq_base' = -1.0 is not a finite number above 0");

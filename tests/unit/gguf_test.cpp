@@ -28,6 +28,8 @@ TEST_CASE("a GGUF header of gemma3 1b") {
   CHECK(reading.model.architecture == "gemma3_text");
   CHECK(reading.model.id == "m");
   CHECK(reading.warnings.empty());
+  // That of the local layers is not stated, and so neither is taken for that of the others.
+  CHECK(reading.model.rope_theta_global == std::nullopt);
   check_bytes(reading.model, 4096, 22'528, 512);
   CHECK(origin(reading, "layers") == "26 from gemma3.block_count (GGUF header)");
   CHECK(origin(reading, "window") == "512 from gemma3.attention.sliding_window (GGUF header)");
@@ -131,6 +133,13 @@ TEST_CASE("layers without heads for keys and values have no attention") {
             .add("attention.key_length", 8u)
             .add("attention.value_length", 8u)
             .plan() == "SG");
+  const Model derived = GgufModel("deci")
+                            .add("block_count", 2u)
+                            .add("attention.head_count", std::vector{0, 4})
+                            .add("embedding_length", 64u)
+                            .read()
+                            .model;
+  CHECK(derived.layers[1] == Layer{Window::global(), 4, 16, 16});
 }
 
 TEST_CASE("layers with attention at an interval or by a list") {
@@ -205,4 +214,26 @@ TEST_CASE("a latent row stands for all heads") {
                                    .read();
   CHECK(before.model.layers == now.model.layers);
   CHECK(warns(before, "caches the keys and values of all heads"));
+}
+
+TEST_CASE("a GGUF header and the config.json it was made from describe the same layers") {
+  const auto from_config = [](const std::string& keys) {
+    return read_config_text("{" + keys + "}", "config.json").model.layers;
+  };
+  const std::string heads =
+      R"("num_hidden_layers": 8, "hidden_size": 2048, "num_attention_heads": 4,
+         "num_key_value_heads": 2, "head_dim": 64, "sliding_window": 128,
+         "max_position_embeddings": 131072, "model_type": )";
+  const auto same = [&](const std::string& name, const std::string& type) {
+    CAPTURE(name);
+    CHECK(windowed(name, 8, 128).read().model.layers == from_config(heads + type));
+  };
+  same("cohere2", R"("cohere2")");
+  same("gemma2", R"("gemma2")");
+  same("gemma3", R"("gemma3_text")");
+  same("gpt-oss", R"("gpt_oss")");
+  same("olmo2", R"("olmo3")");
+  same("afmoe", R"("afmoe")");
+  same("plamo3", R"("plamo3")");
+  same("phi3", R"("phi3")");
 }
