@@ -38,7 +38,7 @@ Index count_layers(GgufKeys& keys) {
 }
 
 // A layer without heads for keys and values has no attention.
-void read_heads(GgufKeys& keys, std::vector<Layer>& layers) {
+void read_heads(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers) {
   const std::string_view key = keys.has(kKvHeads) ? kKvHeads : kHeads;
   const auto heads = keys.each(key, static_cast<Index>(layers.size()), 0, kMaxModelWidth);
   if (!heads) keys.fail(kHeads, "is missing");
@@ -49,7 +49,7 @@ void read_heads(GgufKeys& keys, std::vector<Layer>& layers) {
   if (std::none_of(layers.begin(), layers.end(), [](const Layer& l) { return l.has_cache(); })) {
     keys.fail(key, "leaves no layer with attention");
   }
-  keys.say("kv heads", counted(*heads), key);
+  if (!rule.latent) keys.say("kv heads", counted(*heads), key);
 }
 
 void read_states(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers) {
@@ -125,7 +125,7 @@ std::string default_of(const GgufArchitecture& rule) {
 void read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers) {
   const Index count = count_layers(keys);
   layers.resize(static_cast<std::size_t>(count));
-  read_heads(keys, layers);
+  read_heads(keys, rule, layers);
   read_states(keys, rule, layers);
   if (rule.latent) {
     const Index row = latent_row(keys);
