@@ -22,6 +22,9 @@ class HeadReader {
 
   // Of all layers, or of those that no other key speaks of.
   Heads common(Index layers) {
+    if (keys_.has("index_head_dim")) {
+      keys_.warn("the keys of the indexer, which picks the rows to attend, are not counted");
+    }
     if (keys_.has("kv_lora_rank")) return latent();
     Heads heads;
     heads.kv_heads_of_layers = listed_kv_heads(layers);
@@ -107,16 +110,18 @@ class HeadReader {
 
   Index kv_heads() {
     const std::string quantity = "kv heads";
+    const bool is_grouped = keys_.flag("new_decoder_architecture") == true;
+    if (keys_.flag("multi_query") == true && !is_grouped && !keys_.has("num_key_value_heads")) {
+      keys_.ignore("num_kv_heads", "multi_query is true: one head stands for all");
+      keys_.origin(quantity, 1, keys_.shown("multi_query"));
+      return 1;
+    }
     if (const auto stated = keys_.count_of(
             {"num_key_value_heads", "num_attention_groups", "num_kv_heads", "n_head_kv"}, 1,
             kMost)) {
       keys_.origin(quantity, stated->value, keys_.shown(stated->key));
       check_group(stated->key, stated->value);
       return stated->value;
-    }
-    if (keys_.flag("multi_query") == true) {
-      keys_.origin(quantity, 1, keys_.shown("multi_query"));
-      return 1;
     }
     // null asks for as many as there are query heads, whatever the default.
     if (architecture_.kv_heads != 0 && !keys_.is_there("num_key_value_heads")) {
@@ -139,7 +144,7 @@ class HeadReader {
 
   std::vector<Index> listed_kv_heads(Index layers) {
     constexpr std::string_view kKey = "num_key_value_heads";
-    if (!keys_.has(kKey) || !keys_.value(kKey)->is_array()) return {};
+    if (!keys_.has(kKey) || !keys_.peek(kKey)->is_array()) return {};
     std::vector<Index> heads = *keys_.counts(kKey, 0, kMost);
     keys_.one_each(kKey, heads, layers);
     keys_.origin("kv heads of each layer", keys_.shown_value(kKey), keys_.shown(kKey));

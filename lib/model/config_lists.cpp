@@ -60,7 +60,7 @@ std::vector<std::string> expand(ConfigKeys& keys, std::string_view key, Index la
 
 LayerPlan longformer(ConfigKeys& keys, const Architecture&, Index layers) {
   constexpr std::string_view kKey = "attention_window";
-  if (keys.has(kKey) && keys.value(kKey)->is_array()) {
+  if (keys.has(kKey) && keys.peek(kKey)->is_array()) {
     return plan_of_windows(keys, kKey, *keys.widths(kKey), layers);
   }
   keys.origin("layers that have the window", "all", "default of " + keys.architecture());
@@ -96,7 +96,7 @@ LayerPlan exaone_moe(ConfigKeys& keys, const Architecture& architecture, Index l
 
 LayerPlan llama4(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   // 1 means rotary embedding, and with it chunks. An empty list stands for the default.
-  if (keys.has("no_rope_layers") && keys.value("no_rope_layers")->size() != 0) {
+  if (keys.has("no_rope_layers") && keys.peek("no_rope_layers")->size() != 0) {
     return flags_plan(keys, "no_rope_layers", Sees::chunk, Sees::all, layers);
   }
   const auto stated = keys.count("no_rope_layer_interval", 1, kMaxIndex);

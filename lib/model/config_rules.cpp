@@ -56,11 +56,11 @@ Index max_window_layers(ConfigKeys& keys, const Architecture& architecture) {
   return number;
 }
 
-void warn_of_dispute(ConfigKeys& keys, Index first) {
+void warn_of_dispute(ConfigKeys& keys, Index first, Index layers) {
   keys.warn(fmt::format(
-      "max_window_layers = {0} is read as transformers does: the layers from {0} on have the "
-      "window; the publisher's staff says that those before it have it",
-      first));
+      "max_window_layers = {0} is read as transformers does: of {1} layers those from {0} on have "
+      "the window, {2}; the publisher's staff says that those before {0} have it",
+      first, layers, first < layers ? fmt::format("{} of them", layers - first) : "so none"));
 }
 
 // Keys that say something about layers, in some family or other.
@@ -148,7 +148,7 @@ LayerPlan counted_from_the_end(ConfigKeys& keys, const Architecture& architectur
 LayerPlan qwen(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   if (!is_switched_on(keys)) return {uniform(layers, Sees::all), {}, {}};
   const Index first = max_window_layers(keys, architecture);
-  warn_of_dispute(keys, first);
+  warn_of_dispute(keys, first, layers);
   return {from_layer(layers, first), {}, {}};
 }
 
@@ -190,7 +190,7 @@ LayerPlan only_what_is_plain(ConfigKeys& keys, const Architecture&, Index layers
   if (is_off_as_a_whole) keys.ignore("sliding_window", "use_sliding_window is false");
   for (const std::string& key : keys.unread()) {
     for (const std::string_view known : kLayerKeys) {
-      if (key != known || is_off(*keys.value(key))) continue;
+      if (key != known || is_off(*keys.peek(key))) continue;
       keys.fail(key,
                 fmt::format("= {} says something about layers that is not known for {}",
                             keys.shown_value(key), keys.architecture()),
