@@ -43,3 +43,7 @@ TEST_CASE("the safetensors files that fuzzing starts from are read or refused as
 TEST_CASE("the case files that fuzzing starts from are read or refused as they should") {
   check_corpus("cases", swa::fuzz::cases);
 }
+
+TEST_CASE("the configs that fuzzing starts from are read or refused as they should") {
+  check_corpus("configs", swa::fuzz::configs);
+}
