@@ -163,6 +163,7 @@ ConfigReading model_from_config(const Json& config, const std::string& path,
                 positions ? keys.shown(positions->key) : "default of " + keys.architecture());
   }
 
+  if (known == nullptr) check_unknown(keys);
   const LayerPlan plan = find_plan(keys, architecture, layers->value);
   model.encoder = is_encoder(keys, architecture);
   model.layers = lay_out(keys, architecture, plan, model.encoder);

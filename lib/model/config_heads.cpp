@@ -101,11 +101,15 @@ class HeadReader {
     return stated.value_or(usual);
   }
 
-  Index query_heads(std::string& from) {
-    const auto stated = keys_.count_of({"num_attention_heads", "num_heads", "n_head"}, 1, kMost);
-    if (!stated && architecture_.heads == 0) keys_.fail("num_attention_heads", "is missing");
-    from = stated ? keys_.shown(stated->key) : "default of " + keys_.architecture();
-    return stated ? stated->value : architecture_.heads;
+  std::optional<ConfigKeys::Named> stated_query_heads() {
+    return keys_.count_of({"num_attention_heads", "num_heads", "n_head"}, 1, kMost);
+  }
+
+  ConfigKeys::Named query_heads() {
+    const auto stated = stated_query_heads();
+    if (stated) return *stated;
+    if (architecture_.heads == 0) keys_.fail("num_attention_heads", "is missing");
+    return {"num_attention_heads", architecture_.heads};
   }
 
   Index kv_heads() {
@@ -129,14 +133,13 @@ class HeadReader {
       check_group("num_key_value_heads", architecture_.kv_heads);
       return architecture_.kv_heads;
     }
-    std::string from;
-    const Index heads = query_heads(from);
-    keys_.origin(quantity, heads, from);
-    return heads;
+    const ConfigKeys::Named heads = query_heads();
+    keys_.origin(quantity, heads.value, keys_.shown(heads.key));
+    return heads.value;
   }
 
   void check_group(std::string_view key, Index kv_heads) {
-    const auto q_heads = keys_.count_of({"num_attention_heads", "num_heads", "n_head"}, 1, kMost);
+    const auto q_heads = stated_query_heads();
     if (!q_heads || q_heads->value % kv_heads == 0) return;
     keys_.fail(q_heads->key, fmt::format("= {} is no multiple of '{}' = {}", q_heads->value,
                                          keys_.shown(key), kv_heads));
@@ -177,10 +180,8 @@ class HeadReader {
       keys_.origin(quantity, architecture_.head_dim, "default of " + keys_.architecture());
       return architecture_.head_dim;
     }
-    std::string from;
-    const Index heads = query_heads(from);
-    const auto key = keys_.count_of({"num_attention_heads", "num_heads", "n_head"}, 1, kMost);
-    return quotient(key ? key->key : "num_attention_heads", heads, quantity);
+    const ConfigKeys::Named heads = query_heads();
+    return quotient(heads.key, heads.value, quantity);
   }
 
   // Multi-head latent attention.

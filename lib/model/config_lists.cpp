@@ -1,6 +1,8 @@
 // Rules of architectures that list layers by number, or say something for each.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/config_rules.hpp"
 #include "tensor/source.hpp"
 
@@ -113,14 +115,13 @@ LayerPlan smallthinker(ConfigKeys& keys, const Architecture& architecture, Index
   return first_of_each(keys, architecture, layers);
 }
 
-LayerPlan mimo(ConfigKeys& keys, const Architecture& architecture, Index layers) {
+LayerPlan mimo(ConfigKeys& keys, const Architecture&, Index layers) {
   keys.ignore("attention_chunk_size", "this family slides, and carries the key without a meaning");
   if (!keys.has("hybrid_layer_pattern")) {
     keys.fail("hybrid_layer_pattern", fmt::format("is missing, and for {} nothing else says what a "
                                                   "layer sees",
                                                   keys.architecture()));
   }
-  static_cast<void>(architecture);
   return flags_plan(keys, "hybrid_layer_pattern", Sees::window, Sees::all, layers);
 }
 

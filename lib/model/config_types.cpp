@@ -145,6 +145,13 @@ std::optional<LayerPlan> listed_plan(ConfigKeys& keys, const Architecture& archi
     LayerPlan plan;
     for (const std::string& type : types) plan.sees.push_back(seen_by(keys, "layer_types", type));
     keys.origin("what each layer sees", keys.shown_value("layer_types"), keys.shown("layer_types"));
+    if (architecture.rule == gemma4 && plan.sees.back() != Sees::all) {
+      keys.warn(
+          fmt::format("layer_types does not end with full_attention, which transformers "
+                      "gives the last layer of {} all the same",
+                      keys.architecture()));
+      plan.sees.back() = Sees::all;
+    }
     compare_with_others(keys, plan.sees);
     if (plan.has(Sees::window)) check_switch(keys, architecture);
     return plan;

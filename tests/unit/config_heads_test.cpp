@@ -46,6 +46,14 @@ TEST_CASE("global layers with heads of their own") {
   CHECK(has_part(reading_of("{" + b12 + "}").warnings, "though attention_k_eq_v is missing"));
 }
 
+TEST_CASE("the last layer of gemma 4 is global whatever the list says") {
+  const ConfigReading reading =
+      reading_of("{'model_type': 'gemma4_text', 'num_hidden_layers': 3, 'hidden_size': 64, " +
+                 layer_types("LLL") + "}");
+  CHECK(layer_plan(reading.model) == "LLG");
+  CHECK(has_part(reading.warnings, "layer_types does not end with full_attention"));
+}
+
 TEST_CASE("sliding layers with heads of their own") {
   const Model mimo =
       reading_of(

@@ -65,7 +65,7 @@ TEST_CASE("use_sliding_window is obeyed by the classes that read it") {
   const ConfigReading off = reading_of(of("qwen2", 4, keys + "'use_sliding_window': false"));
   CHECK(layer_plan(off.model) == "GGGG");
   CHECK(reason(off, "sliding_window") == "use_sliding_window is false");
-  CHECK(plan(of("qwen3", 4, "'sliding_window': 64")) == "GGGG");  // off by default
+  CHECK(plan(of("qwen3", 4, "'sliding_window': 64, 'max_window_layers': 2")) == "GGGG");
 }
 
 TEST_CASE("the dispute about max_window_layers is told") {
@@ -176,6 +176,9 @@ TEST_CASE("an unknown architecture is computed from plain keys alone") {
     CAPTURE(key);
     refuses(of("new_one", 2, key), "not known for new_one");
   }
+  CHECK(has_part(reading_of(of("new_one", 2, layer_types("GG"))).warnings, "are assumed to mean"));
+  refuses(of("new_one", 2, "'swa_head_dim': 8, " + layer_types("GG")), "another cache");
+  refuses(of("new_one", 2, "'is_encoder_decoder': true"), "'is_encoder_decoder' is true");
   refuses(of("new_one", 2, "'num_kv_shared_layers': 1"), "is not known for new_one");
   refuses(of("new_one", 2, "'cla_share_factor': 2"), "is not established for new_one");
   refuses(of("new_one", 2, layer_types("LG")), "'sliding_window' is missing");
