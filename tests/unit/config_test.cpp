@@ -257,6 +257,14 @@ TEST_CASE("configs of text models within others") {
   CHECK(origin(reading, "window") == "1024 from text_config.sliding_window");
 }
 
+TEST_CASE("an architecture may be named around the text model") {
+  const ConfigReading reading = reading_of(
+      "{'model_type': 'gemma3', 'text_config': {'num_hidden_layers': 2, "
+      "'sliding_window': 4}}");
+  CHECK(origin(reading, "architecture") == "gemma3 from model_type");
+  CHECK(origin(reading, "layers") == "2 from text_config.num_hidden_layers");
+}
+
 TEST_CASE("names of models whose config does not give one") {
   const std::string config = json("{'model_type': 'llama', " + shape(64, 1, 4, 4, 64) + "}");
   CHECK(read_config_text(config, "models/some-7b/config.json").model.id == "some-7b");
