@@ -52,11 +52,12 @@ std::string model_id(const Json& config, const std::string& path) {
 struct TextModel {
   const Json* object;
   std::string prefix;
-  std::string model_type;  // of the object, or else of the nearest around it
+  std::string model_type;  // of the object, or else of the nearest around it,
+  std::string type_from;   // where that one is
 };
 
 TextModel find_text_model(const Json& config, const std::string& path) {
-  TextModel text{&config, "", ""};
+  TextModel text{&config, "", "", "model_type"};
   while (true) {
     if (const auto type = text.object->find("model_type");
         type != text.object->end() && !type->is_null()) {
@@ -65,6 +66,7 @@ TextModel find_text_model(const Json& config, const std::string& path) {
                          kRemedy);
       }
       text.model_type = plain_word(type->get_ref<const std::string&>());
+      text.type_from = text.prefix + "model_type";
     }
     std::string_view inner;
     for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
@@ -146,7 +148,9 @@ ConfigReading model_from_config(const Json& config, const std::string& path,
   model.sure = "config";
   const Architecture* known = find_architecture(text.model_type);
   const Architecture& architecture = known != nullptr ? *known : unknown_architecture();
-  keys.origin("architecture", keys.architecture(), text.prefix + "model_type");
+  const bool is_own = text.type_from == text.prefix + "model_type";
+  keys.origin("architecture", keys.architecture(),
+              is_own ? keys.shown("model_type") : text.type_from);
 
   const auto layers =
       keys.count_of({"num_hidden_layers", "num_layers", "n_layer"}, 1, kMaxModelLayers);
@@ -163,6 +167,7 @@ ConfigReading model_from_config(const Json& config, const std::string& path,
                 positions ? keys.shown(positions->key) : "default of " + keys.architecture());
   }
 
+  if (known == nullptr) check_unknown(keys);
   const LayerPlan plan = find_plan(keys, architecture, layers->value);
   model.encoder = is_encoder(keys, architecture);
   model.layers = lay_out(keys, architecture, plan, model.encoder);

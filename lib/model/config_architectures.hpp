@@ -36,6 +36,7 @@ struct Architecture {
   HeadKeys head_keys = HeadKeys::same;
   bool shares = false;      // knows num_kv_shared_layers,
   Index shared_layers = 0;  // and this is its default
+  bool has_switch = false;  // without use_sliding_window = true no layer has a window
   bool encoder = false;
   double theta_local = 0, theta_global = 0, softcap_attention = 0, softcap_final = 0;
   std::string_view sinks = {};

@@ -24,11 +24,11 @@ Base base_of(ConfigKeys& keys, std::initializer_list<std::string_view> names,
 
 // Newer files keep the bases in rope_parameters, for all layers or for each kind of them.
 Base base_in_parameters(ConfigKeys& keys, std::string_view kind, const std::string& quantity) {
-  if (!keys.has("rope_parameters") || !keys.value("rope_parameters")->is_object()) {
+  if (!keys.has("rope_parameters") || !keys.peek("rope_parameters")->is_object()) {
     return std::nullopt;
   }
   ConfigKeys parameters = *keys.object("rope_parameters");
-  if (parameters.has(kind) && parameters.value(kind)->is_object()) {
+  if (parameters.has(kind) && parameters.peek(kind)->is_object()) {
     ConfigKeys of_kind = *parameters.object(kind);
     return base_of(of_kind, {"rope_theta"}, quantity);
   }
@@ -95,6 +95,10 @@ void read_facts(ConfigKeys& keys, const Architecture& architecture, Model& model
   const bool has_rotary_global = has_global && !(architecture.nope_global && has_local);
   if (has_local) model.rope_theta_local = local_base(keys, architecture, model);
   if (has_rotary_global) model.rope_theta_global = global_base(keys, architecture, model);
+  if (architecture.head_keys == HeadKeys::one_row) {
+    model.rope_theta_global =
+        base_of(keys, {"compress_rope_theta"}, "rotary base of compressed rows");
+  }
   model.softcap_attention = cap(keys, {"attn_logit_softcapping"}, architecture.softcap_attention);
   model.softcap_final =
       cap(keys, {"final_logit_softcapping", "logits_soft_cap"}, architecture.softcap_final);

@@ -10,8 +10,6 @@ namespace {
 
 constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
     {"cache_implementation", "a hint for the cache of transformers: it changes no window"},
-    {"layer_switch", "a copy of the pattern, which transformers does not read"},
-    {"order_of_interleaved_layers", "a copy of the pattern, which transformers does not read"},
     {"full_attn_mod", "what it does is not established; the published value is 1"},
     {"interpolate_factor", "what it does is not established; the published value is 1"},
     {"attention_k_eq_v", "it shares weights: keys and values are two tensors in the cache"},
@@ -29,8 +27,8 @@ constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
     {"no_rope_layer_interval", "it says which layers have rotary embedding, which takes no room"},
     {"original_max_position_embeddings", "the length of training before the base was scaled"},
     {"window_size", "elsewhere than in gpt_neo it is about other things than text"},
-    {"vision_config", "another tower"},
-    {"audio_config", "another tower"},
+    {"sliding_window", "no layer of this plan has a window"},
+    {"sliding_window_size", "no layer of this plan has a window"},
 };
 
 // Parts of the names of keys that say something about layers in some family.
@@ -45,11 +43,13 @@ constexpr std::string_view kTelling[] = {
 }  // namespace
 
 void note_ignored(ConfigKeys& keys) {
-  for (const auto& [key, reason] : kReasons) keys.ignore(key, reason);
+  const std::string usual = fmt::format("{} does not read it", keys.architecture());
   for (const std::string& key : keys.unread()) {
+    for (const auto& [known, reason] : kReasons) {
+      if (key == known) keys.ignore(key, reason);
+    }
     for (const std::string_view part : kTelling) {
-      if (key.find(part) == std::string::npos) continue;
-      keys.ignore(key, fmt::format("nothing of {} reads it here", keys.architecture()));
+      if (key.find(part) != std::string::npos) keys.ignore(key, usual);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -25,18 +26,31 @@ std::string describe(const Json& value) {
   return text.size() <= kLongest ? text : text.substr(0, kLongest) + "...";
 }
 
+// A key that the file alone has chosen: short, and without control characters.
+std::string printable(std::string_view key) {
+  constexpr std::size_t kLongest = 100;
+  std::string text(key.substr(0, kLongest));
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, '?');
+  return text;
+}
+
 }  // namespace
 
-bool ConfigKeys::has(std::string_view key) const {
+const Json* ConfigKeys::peek(std::string_view key) const {
   const auto found = object_.find(key);
-  return found != object_.end() && !found->is_null();
+  return found == object_.end() ? nullptr : &*found;
+}
+
+bool ConfigKeys::has(std::string_view key) const {
+  const Json* found = peek(key);
+  return found != nullptr && !found->is_null();
 }
 
 const Json* ConfigKeys::value(std::string_view key) {
-  const auto found = object_.find(key);
-  if (found == object_.end()) return nullptr;
-  read_.emplace(key);
-  return &*found;
+  const Json* found = peek(key);
+  if (found != nullptr) read_.emplace(key);
+  return found;
 }
 
 std::optional<Index> ConfigKeys::whole(std::string_view key) {
@@ -155,8 +169,8 @@ std::string ConfigKeys::shown(std::string_view key) const {
 }
 
 std::string ConfigKeys::shown_value(std::string_view key) const {
-  const auto found = object_.find(key);
-  return found == object_.end() ? "missing" : describe(*found);
+  const Json* found = peek(key);
+  return found == nullptr ? "missing" : describe(*found);
 }
 
 void ConfigKeys::fail(std::string_view key, std::string_view what,
@@ -175,9 +189,12 @@ void ConfigKeys::origin(const std::string& quantity, Index value, const std::str
 }
 
 void ConfigKeys::ignore(std::string_view key, std::string_view reason) {
-  if (!has(key) || read_.find(key) != read_.end()) return;
-  reading_.ignored.push_back({shown(key), shown_value(key), std::string(reason)});
+  if (!has(key)) return;
   read_.emplace(key);
+  const std::string name = printable(shown(key));
+  const bool is_noted = std::any_of(reading_.ignored.begin(), reading_.ignored.end(),
+                                    [&](const Ignored& other) { return other.key == name; });
+  if (!is_noted) reading_.ignored.push_back({name, shown_value(key), std::string(reason)});
 }
 
 std::vector<std::string> ConfigKeys::unread() const {

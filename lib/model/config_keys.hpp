@@ -25,7 +25,9 @@ class ConfigKeys {
              const KeyNames& names, ConfigReading& reading)
       : object_(object), path_(path), prefix_(prefix), names_(names), reading_(reading) {}
 
-  bool is_there(std::string_view key) const { return object_.contains(key); }
+  // nullptr where the key is missing; it does not count as read.
+  const nlohmann::json* peek(std::string_view key) const;
+  bool is_there(std::string_view key) const { return peek(key) != nullptr; }
   // There, and not null.
   bool has(std::string_view key) const;
 
@@ -73,7 +75,7 @@ class ConfigKeys {
 
   void origin(const std::string& quantity, const std::string& value, const std::string& from) const;
   void origin(const std::string& quantity, Index value, const std::string& from) const;
-  // Notes a key that is there with a value, and not yet read, as ignored.
+  // Notes a key that is there with a value as ignored; the first reason stays.
   void ignore(std::string_view key, std::string_view reason);
   void warn(const std::string& sentence) const { reading_.warnings.push_back(sentence); }
   // The keys that nobody has read.

@@ -1,6 +1,8 @@
 // Rules of architectures that list layers by number, or say something for each.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/config_rules.hpp"
 #include "tensor/source.hpp"
 
@@ -60,7 +62,7 @@ std::vector<std::string> expand(ConfigKeys& keys, std::string_view key, Index la
 
 LayerPlan longformer(ConfigKeys& keys, const Architecture&, Index layers) {
   constexpr std::string_view kKey = "attention_window";
-  if (keys.has(kKey) && keys.value(kKey)->is_array()) {
+  if (keys.has(kKey) && keys.peek(kKey)->is_array()) {
     return plan_of_windows(keys, kKey, *keys.widths(kKey), layers);
   }
   keys.origin("layers that have the window", "all", "default of " + keys.architecture());
@@ -96,7 +98,7 @@ LayerPlan exaone_moe(ConfigKeys& keys, const Architecture& architecture, Index l
 
 LayerPlan llama4(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   // 1 means rotary embedding, and with it chunks. An empty list stands for the default.
-  if (keys.has("no_rope_layers") && keys.value("no_rope_layers")->size() != 0) {
+  if (keys.has("no_rope_layers") && keys.peek("no_rope_layers")->size() != 0) {
     return flags_plan(keys, "no_rope_layers", Sees::chunk, Sees::all, layers);
   }
   const auto stated = keys.count("no_rope_layer_interval", 1, kMaxIndex);
@@ -113,14 +115,13 @@ LayerPlan smallthinker(ConfigKeys& keys, const Architecture& architecture, Index
   return first_of_each(keys, architecture, layers);
 }
 
-LayerPlan mimo(ConfigKeys& keys, const Architecture& architecture, Index layers) {
+LayerPlan mimo(ConfigKeys& keys, const Architecture&, Index layers) {
   keys.ignore("attention_chunk_size", "this family slides, and carries the key without a meaning");
   if (!keys.has("hybrid_layer_pattern")) {
     keys.fail("hybrid_layer_pattern", fmt::format("is missing, and for {} nothing else says what a "
                                                   "layer sees",
                                                   keys.architecture()));
   }
-  static_cast<void>(architecture);
   return flags_plan(keys, "hybrid_layer_pattern", Sees::window, Sees::all, layers);
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace swa {
 namespace {
 
@@ -56,30 +54,11 @@ Index max_window_layers(ConfigKeys& keys, const Architecture& architecture) {
   return number;
 }
 
-void warn_of_dispute(ConfigKeys& keys, Index first) {
+void warn_of_dispute(ConfigKeys& keys, Index first, Index layers) {
   keys.warn(fmt::format(
-      "max_window_layers = {0} is read as transformers does: the layers from {0} on have the "
-      "window; the publisher's staff says that those before it have it",
-      first));
-}
-
-// Keys that say something about layers, in some family or other.
-constexpr std::array<std::string_view, 31> kLayerKeys = {
-    "sliding_window",     "sliding_window_size",        "sliding_windows",
-    "local_window",       "interleaved_sliding_window", "sliding_window_pattern",
-    "local_attention",    "_sliding_window_pattern",    "global_attn_every_n_layers",
-    "attention_window",   "attention_chunk_size",       "attention_window_size",
-    "window_size",        "hybrid_layer_pattern",       "local_layer_ids",
-    "global_attn_idx",    "sliding_window_layers",      "sliding_window_layout",
-    "attention_types",    "attention_layers",           "block_types",
-    "_block_types",       "layers_block_type",          "full_attn_idxs",
-    "linear_attn_config", "full_attention_interval",    "attn_layer_indices",
-    "attn_layer_period",  "hybrid_override_pattern",    "attn_type_list",
-    "full_attention_idx"};
-
-bool is_off(const nlohmann::json& value) {
-  return value.is_null() || (value.is_number_integer() && value.get<Index>() <= 0) ||
-         (value.is_array() && value.empty());
+      "max_window_layers = {0} is read as transformers does: of {1} layers those from {0} on have "
+      "the window, {2}; the publisher's staff says that those before {0} have it",
+      first, layers, first < layers ? fmt::format("{} of them", layers - first) : "so none"));
 }
 
 }  // namespace
@@ -148,7 +127,7 @@ LayerPlan counted_from_the_end(ConfigKeys& keys, const Architecture& architectur
 LayerPlan qwen(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   if (!is_switched_on(keys)) return {uniform(layers, Sees::all), {}, {}};
   const Index first = max_window_layers(keys, architecture);
-  warn_of_dispute(keys, first);
+  warn_of_dispute(keys, first, layers);
   return {from_layer(layers, first), {}, {}};
 }
 
@@ -183,34 +162,6 @@ LayerPlan from_max_window_layers(ConfigKeys& keys, const Architecture& architect
 LayerPlan layer_types_only(ConfigKeys& keys, const Architecture&, Index) {
   keys.fail("layer_types", fmt::format("is missing, and for {} nothing else says what a layer sees",
                                        keys.architecture()));
-}
-
-LayerPlan only_what_is_plain(ConfigKeys& keys, const Architecture&, Index layers) {
-  const bool is_off_as_a_whole = keys.flag("use_sliding_window") == false;
-  if (is_off_as_a_whole) keys.ignore("sliding_window", "use_sliding_window is false");
-  for (const std::string& key : keys.unread()) {
-    for (const std::string_view known : kLayerKeys) {
-      if (key != known || is_off(*keys.value(key))) continue;
-      keys.fail(key,
-                fmt::format("= {} says something about layers that is not known for {}",
-                            keys.shown_value(key), keys.architecture()),
-                "add layer_types, with sliding_attention or full_attention for each layer");
-    }
-    for (const std::string_view start : {"mamba", "ssm_", "rwkv", "linear_", "conv_"}) {
-      if (!key.starts_with(start)) continue;
-      keys.fail(key,
-                fmt::format("speaks of layers without a cache, and which they are is not "
-                            "known for {}",
-                            keys.architecture()),
-                "add layer_types, with linear_attention or full_attention for each layer");
-    }
-  }
-  keys.warn(
-      fmt::format("{} is not known: since no key speaks of a window, every layer is assumed "
-                  "to keep all keys",
-                  keys.architecture()));
-  keys.origin("layers that see all keys", "all", "assumed");
-  return {uniform(layers, Sees::all), {}, {}};
 }
 
 }  // namespace swa

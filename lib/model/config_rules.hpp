@@ -31,7 +31,11 @@ LayerPlan qwen2_moe(ConfigKeys& keys, const Architecture& architecture, Index la
 LayerPlan qwen3_moe(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan from_max_window_layers(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan layer_types_only(ConfigKeys& keys, const Architecture& architecture, Index layers);
+
+// Architectures that are not known: config_unknown.cpp.
 LayerPlan only_what_is_plain(ConfigKeys& keys, const Architecture& architecture, Index layers);
+// Refuses what may change the caches of an architecture that is not known.
+void check_unknown(ConfigKeys& keys);
 
 // Lists of layers: config_lists.cpp.
 LayerPlan longformer(ConfigKeys& keys, const Architecture& architecture, Index layers);

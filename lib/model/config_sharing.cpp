@@ -71,7 +71,7 @@ void read_sharing(ConfigKeys& keys, const Architecture& architecture, const Laye
   share_last(keys, architecture, plan, layers);
   const bool is_hymba = &architecture == find_architecture("hymba");
   for (const char* key : {"kv_reuse_group", "kv_reuse_every_i_layer", "cla_share_factor"}) {
-    const bool is_on = keys.has(key) && (!keys.value(key)->is_number() || *keys.whole(key) > 0);
+    const bool is_on = keys.has(key) && (!keys.peek(key)->is_number() || *keys.whole(key) > 0);
     if (!is_on || (is_hymba && key == std::string_view("kv_reuse_group"))) continue;
     keys.fail(key, fmt::format("= {} shares caches between layers in a way that is not "
                                "established for {}",

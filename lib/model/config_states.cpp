@@ -48,7 +48,7 @@ LayerPlan recurrent_gemma(ConfigKeys& keys, const Architecture&, Index layers) {
 }
 
 LayerPlan plamo2(ConfigKeys& keys, const Architecture&, Index layers) {
-  if (keys.has("full_attention_idx") && !keys.value("full_attention_idx")->empty()) {
+  if (keys.has("full_attention_idx") && !keys.peek("full_attention_idx")->empty()) {
     keys.fail("full_attention_idx",
               "is not empty, and what it means for plamo2's windows is not "
               "established");
@@ -154,9 +154,6 @@ LayerPlan minimax(ConfigKeys& keys, const Architecture&, Index layers) {
 }
 
 LayerPlan deepseek_v4(ConfigKeys& keys, const Architecture&, Index layers) {
-  if (keys.has("index_head_dim")) {
-    keys.warn("the keys of the indexer, which picks compressed rows, are not counted");
-  }
   if (!keys.has("layer_types")) {
     auto ratios = keys.counts("compress_ratios", 0, kMaxIndex);
     if (!ratios) keys.fail("compress_ratios", "is missing, and 'layer_types' too");

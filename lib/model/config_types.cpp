@@ -57,10 +57,10 @@ std::vector<Sees> pattern_of_letters(ConfigKeys& keys, std::string_view key, Ind
   return sees;
 }
 
-// Where layer_types and a pattern are both there, layer_types wins.
-void compare_with_pattern(ConfigKeys& keys, const std::vector<Sees>& sees) {
+// Where layer_types is there, it wins over all that says the same in another way.
+void compare_with_others(ConfigKeys& keys, const std::vector<Sees>& sees) {
   for (const std::string_view key : kPatternKeys) {
-    const nlohmann::json* stated = keys.has(key) ? keys.value(key) : nullptr;
+    const nlohmann::json* stated = keys.peek(key);
     if (stated == nullptr || !stated->is_number_integer()) continue;
     const Index p = keys.count(key, 1, kMaxIndex).value();
     if (sees != all_last_of_each(static_cast<Index>(sees.size()), p)) {
@@ -68,22 +68,56 @@ void compare_with_pattern(ConfigKeys& keys, const std::vector<Sees>& sees) {
           fmt::format("layer_types and {} = {} disagree: layer_types is used", keys.shown(key), p));
     }
   }
+  for (const char* key :
+       {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers",
+        "layer_switch", "order_of_interleaved_layers", "max_window_layers", "sliding_windows",
+        "interleaved_sliding_window", "full_attention_interval", "full_attn_idxs",
+        "hybrid_layer_pattern", "hybrid_override_pattern", "attn_type_list",
+        "sliding_window_layout"}) {
+    keys.ignore(key, "layer_types says what each layer sees");
+  }
+}
+
+// A switch that is off takes the window from layers that layer_types gives one.
+void check_switch(ConfigKeys& keys, const Architecture& architecture) {
+  constexpr std::string_view kKey = "use_sliding_window";
+  if (architecture.rule == window_everywhere) return;  // its class never reads the key
+  const std::optional<bool> on = keys.flag(kKey);
+  const bool is_off = architecture.has_switch ? on != true : on == false;
+  if (!is_off) return;
+  keys.fail(kKey,
+            fmt::format("is {}, and 'layer_types' has sliding_attention",
+                        on ? "false" : "missing, so false by default"),
+            "say in both whether there is a window");
+}
+
+// Cohere states its pattern in further keys, which transformers does not read.
+void check_copies(ConfigKeys& keys, const ConfigKeys::Named& p) {
+  const std::string contradiction =
+      fmt::format("contradicts '{}' = {}, where the last of each {} layers sees all keys",
+                  keys.shown(p.key), p.value, p.value);
+  if (const auto again = keys.count("layer_switch", 1, kMaxIndex); again && *again != p.value) {
+    keys.fail("layer_switch", fmt::format("= {} {}", *again, contradiction));
+  }
+  constexpr std::string_view kOrder = "order_of_interleaved_layers";
+  if (const auto order = keys.text(kOrder); order && *order != "local_attn_first") {
+    keys.fail(kOrder, fmt::format("= {} {}", keys.shown_value(kOrder), contradiction));
+  }
+  for (const std::string_view key : {std::string_view("layer_switch"), kOrder}) {
+    keys.ignore(key, "a copy of the pattern, which transformers does not read");
+  }
 }
 
 }  // namespace
 
 std::optional<std::vector<Sees>> pattern_of_key(ConfigKeys& keys, Index layers) {
   for (const std::string_view key : kPatternKeys) {
-    const nlohmann::json* stated = keys.has(key) ? keys.value(key) : nullptr;
+    const nlohmann::json* stated = keys.peek(key);
     if (stated != nullptr && stated->is_string()) return pattern_of_letters(keys, key, layers);
   }
   const auto p = keys.count_of({kPatternKeys[0], kPatternKeys[1]}, 1, kMaxIndex);
   if (!p) return std::nullopt;
-  // Copies of the pattern, which transformers does not read.
-  if (const auto again = keys.count("layer_switch", 1, kMaxIndex); again && *again != p->value) {
-    keys.fail("layer_switch",
-              fmt::format("= {} contradicts '{}' = {}", *again, keys.shown(p->key), p->value));
-  }
+  check_copies(keys, *p);
   keys.origin("layers that see all keys", fmt::format("the last of each {}", p->value),
               keys.shown(p->key));
   return all_last_of_each(layers, p->value);
@@ -111,11 +145,19 @@ std::optional<LayerPlan> listed_plan(ConfigKeys& keys, const Architecture& archi
     LayerPlan plan;
     for (const std::string& type : types) plan.sees.push_back(seen_by(keys, "layer_types", type));
     keys.origin("what each layer sees", keys.shown_value("layer_types"), keys.shown("layer_types"));
-    if (plan.has(Sees::window) || plan.has(Sees::all)) compare_with_pattern(keys, plan.sees);
+    if (architecture.rule == gemma4 && plan.sees.back() != Sees::all) {
+      keys.warn(
+          fmt::format("layer_types does not end with full_attention, which transformers "
+                      "gives the last layer of {} all the same",
+                      keys.architecture()));
+      plan.sees.back() = Sees::all;
+    }
+    compare_with_others(keys, plan.sees);
+    if (plan.has(Sees::window)) check_switch(keys, architecture);
     return plan;
   }
   for (const char* key : {"interleaved_sliding_window", "sliding_window"}) {
-    if (!keys.has(key) || !keys.value(key)->is_array()) continue;
+    if (!keys.has(key) || !keys.peek(key)->is_array()) continue;
     const std::vector<Index> pattern = *keys.widths(key);
     if (pattern.empty()) keys.fail(key, "is empty");
     std::vector<Index> windows;

@@ -86,7 +86,7 @@ bool is_encoder(ConfigKeys& keys, const Architecture& architecture) {
   constexpr std::string_view kKey = "use_bidirectional_attention";
   if (!keys.has(kKey) || architecture.encoder) return architecture.encoder;
   const bool is_gemma4 = architecture.head_keys == HeadKeys::of_full_layers;
-  if (is_gemma4 && keys.value(kKey)->is_string()) {
+  if (is_gemma4 && keys.peek(kKey)->is_string()) {
     const std::string who = *keys.text(kKey);
     if (who != "all" && who != "vision") {
       keys.fail(kKey, fmt::format("= {} is neither 'all' nor 'vision'", keys.shown_value(kKey)));

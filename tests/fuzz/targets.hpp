@@ -17,6 +17,7 @@ using Bytes = std::span<const std::byte>;
 bool npy(Bytes file);
 bool safetensors(Bytes file);
 bool cases(Bytes file);
+bool configs(Bytes file);
 bool ggufs(Bytes file);
 
 inline void require(bool truth, const char* what) {

@@ -44,6 +44,10 @@ TEST_CASE("the case files that fuzzing starts from are read or refused as they s
   check_corpus("cases", swa::fuzz::cases);
 }
 
+TEST_CASE("the configs that fuzzing starts from are read or refused as they should") {
+  check_corpus("configs", swa::fuzz::configs);
+}
+
 TEST_CASE("the GGUF files that fuzzing starts from are read or refused as they should") {
   check_corpus("ggufs", swa::fuzz::ggufs);
 }
