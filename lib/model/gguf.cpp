@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <vector>
 
 #include "error.hpp"
 #include "model/gguf_layers.hpp"
@@ -202,7 +203,10 @@ ConfigReading model_from_gguf(const GgufHeader& header, const std::string& path)
   model.source = "GGUF header";
   model.sure = "gguf";
   warn_of_windows(keys, rule, model);
-  for (const Unused& unused : kUnused) keys.ignore(unused.key, unused.reason);
+  const std::vector<std::string> unread = keys.unread();
+  for (const auto& [key, reason] : kUnused) {
+    if (std::find(unread.begin(), unread.end(), key) != unread.end()) keys.ignore(key, reason);
+  }
   return reading;
 }
 
