@@ -7,9 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "budget/demand.hpp"
 #include "bytes.hpp"
 #include "gguf.hpp"
-#include "model/gguf.hpp"
+#include "model//gguf.hpp"
 
 namespace swa::test {
 
@@ -83,7 +84,8 @@ inline std::vector<std::int32_t> numbers(const std::string& plan, std::int32_t l
 inline void check_bytes(const Model& model, Index every, Index in_window, Index window) {
   for (const Index context : {Index{1}, window - 1, window, window + 1, 10 * window}) {
     CAPTURE(context);
-    CHECK(kv_bytes(model, context, 1, 2) == every * context + in_window * smaller(context, window));
+    CHECK(logical_bytes(model, {context, 1}) ==
+          every * context + in_window * smaller(context, window));
   }
 }
 

@@ -199,7 +199,7 @@ ConfigReading model_from_gguf(const GgufHeader& header, const std::string& path)
   model.encoder = rule.encoder || !keys.flag("attention.causal").value_or(true);
   model.id = word_of(path);
   model.title = title_of(header).value_or(model.id);
-  model.architecture = rule.model_type;
+  model.architecture = rule.model_type.empty() ? architecture : std::string(rule.model_type);
   model.source = "GGUF header";
   model.sure = "gguf";
   warn_of_windows(keys, rule, model);

@@ -3,36 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "cache/bytes.hpp"
 #include "error.hpp"
 
 namespace swa {
 namespace {
-
-__extension__ typedef __int128 Wide;
-
-Index narrow(Wide bytes) {
-  if (bytes > std::numeric_limits<Index>::max()) {
-    throw UsageError("the cache would be larger than 2^63 bytes",
-                     "ask for a shorter context or a smaller batch");
-  }
-  return static_cast<Index>(bytes);
-}
-
-template <class Tokens>
-Index bytes_with(const Model& model, Index batch, Index bytes_per_element, Tokens tokens_of) {
-  Index total = 0;
-  for (const Layer& layer : model.layers) {
-    if (layer.keeps != Keeps::own) continue;
-    const Index per_token = layer.kv_heads * (layer.head_dim_k + layer.head_dim_v);
-    const Index elements = narrow(Wide{tokens_of(layer)} * per_token);
-    const Index sequence = narrow(Wide{elements} * bytes_per_element);
-    total = narrow(Wide{sequence} * batch + total);
-  }
-  return total;
-}
 
 char letter(const Layer& layer) {
   if (!layer.has_cache()) return 'S';
@@ -78,15 +53,6 @@ Index tokens_held(const Layer& layer, Index context) {
       }
   }
   return context + compressed;
-}
-
-Index kv_bytes(const Model& model, Index context, Index batch, Index bytes_per_element) {
-  return bytes_with(model, batch, bytes_per_element,
-                    [context](const Layer& layer) { return tokens_held(layer, context); });
-}
-
-Index kv_bytes_all_global(const Model& model, Index context, Index batch, Index bytes_per_element) {
-  return bytes_with(model, batch, bytes_per_element, [context](const Layer&) { return context; });
 }
 
 std::optional<Index> stacked_reach(const Model& model) {

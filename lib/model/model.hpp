@@ -73,12 +73,6 @@ std::string layer_plan(const Model& model);
 // chunks. A band counts its left and right side, which is the width that models state.
 Index tokens_held(const Layer& layer, Index context);
 
-// Bytes of K and V over all layers and sequences: tokens_held() of each layer with its own cache.
-// Throws UsageError past 2^63 - 1.
-Index kv_bytes(const Model& model, Index context, Index batch, Index bytes_per_element);
-// The same with every layer global.
-Index kv_bytes_all_global(const Model& model, Index context, Index batch, Index bytes_per_element);
-
 // How far back the last token of a stack of local layers can depend: the sum of W - 1 over the
 // layers. Nothing where a layer is anything else than a sliding one.
 std::optional<Index> stacked_reach(const Model& model);

@@ -84,11 +84,25 @@ void TomlTable::refuse_other_keys(std::initializer_list<std::string_view> known)
   }
 }
 
-std::string TomlTable::text(std::string_view key) const {
-  const auto value = table_[key].value_exact<std::string>();
+std::string TomlTable::checked(std::string_view key,
+                               const std::optional<std::string>& value) const {
   if (!value || value->empty()) fail(key, "is missing, empty or not a string");
   if (std::any_of(value->begin(), value->end(), is_control)) fail(key, "has a control character");
   return *value;
+}
+
+std::string TomlTable::text(std::string_view key) const {
+  return checked(key, table_[key].value_exact<std::string>());
+}
+
+std::vector<std::string> TomlTable::texts(std::string_view key) const {
+  const toml::array* array = table_[key].as_array();
+  if (array == nullptr || array->empty()) fail(key, "is missing, empty or not an array");
+  std::vector<std::string> values;
+  for (const toml::node& node : *array) {
+    values.push_back(checked(key, node.value_exact<std::string>()));
+  }
+  return values;
 }
 
 std::string TomlTable::choice(std::string_view key, const std::vector<std::string>& words) const {

@@ -46,12 +46,15 @@ class TomlTable {
   Index count(std::string_view key, Index least, Index most) const;
   // An array of at least one count.
   std::vector<Index> counts(std::string_view key, Index least, Index most) const;
+  // An array of at least one text.
+  std::vector<std::string> texts(std::string_view key) const;
   // A finite number, whole or not.
   double real(std::string_view key) const;
   // A table without the key has `usual`.
   bool flag(std::string_view key, bool usual) const;
 
  private:
+  std::string checked(std::string_view key, const std::optional<std::string>& value) const;
   Index in_range(std::string_view key, const std::optional<Index>& value, Index least,
                  Index most) const;
 

@@ -160,8 +160,95 @@ TEST_CASE("every option of kv-budget refuses what it cannot take") {
                               {"--ctx", Kind::list},
                               {"--dtype", Kind::word, "", "fp16"},
                               {"--batch", Kind::count},
+                              {"--dtype-k", Kind::word, "", "fp16"},
+                              {"--dtype-v", Kind::word, "", "fp16"},
+                              {"--tp", Kind::count},
+                              {"--pp", Kind::count},
+                              {"--list", Kind::flag},
+                              {"--layouts", Kind::flag},
+                              {"--explain", Kind::flag},
+                              {"--breakdown", Kind::flag},
+                              {"--plot", Kind::flag},
                               {"--format", Kind::word, "", "json"},
                               {"--export", Kind::word, "", "x.json"}});
+  const vector<string> no_bytes{"",    "x",  "80Q", "80gib", "GiB", "1e9",     "0",
+                                "-1B", "0B", "nan", "inf",   "1 B", "2048PiB", kHuge};
+  for (const string& value : no_bytes) {
+    check_refused({"kv-budget", "--memory", value}, {"--memory", value});
+    check_refused({"kv-budget", "--memory", "80GiB", "--weights", value}, {"--weights", value});
+    check_refused({"kv-budget", "--bandwidth", value + "/s"}, {"--bandwidth"});
+    check_refused({"kv-budget", "--bandwidth", value}, {"--bandwidth", value});
+    check_refused({"kv-budget", "--solve", "context", "--under", value}, {"--under", value});
+  }
+  for (const string value : {"", "x", "10", "-1%", "100%", "1e1%", "%", "nan%", "10 %"}) {
+    check_refused({"kv-budget", "--memory", "80GiB", "--reserve", value}, {"--reserve", value});
+  }
+  for (const string value : {"", "surely-not", "0", "logical,"}) {
+    check_refused({"kv-budget", "--layout", value}, {"layout"});
+  }
+}
+
+TEST_CASE("layouts of kv-budget refuse what they do not have") {
+  struct Row {
+    string layout, sentence, remedy;
+  };
+  for (const Row& row :
+       vector<Row>{{"vlm", "'vlm'", "'vllm'"},
+                   {"llama.cpp:block-size=16", "layout llama.cpp has no setting 'block-size'",
+                    "ubatch-size"},
+                   {"vllm:blok-size=16", "no setting 'blok-size'", "'block-size'"},
+                   {"logical:chunk=1", "layout logical has no setting 'chunk'", "none"},
+                   {"vllm:block-size", "--layout vllm:block-size has no value", ""},
+                   {"vllm:block-size=", "--layout vllm:block-size has no value", ""},
+                   {"vllm:block-size=0", "--layout vllm:block-size 0 is less than 1", ""},
+                   {"vllm:block-size=x", "--layout vllm:block-size x is not a whole number", ""},
+                   {"vllm:block-size=16:block-size=32", "vllm:block-size stands twice", ""},
+                   {"vllm:disable-hybrid-kv-cache-manager=1", "takes no value", ""},
+                   {"vllm:", "no setting ''", ""},
+                   {"sglang:swa-full-tokens-ratio=0", "is not above 0 and at most 1", ""},
+                   {"sglang:swa-full-tokens-ratio=1.5", "is not above 0 and at most 1", ""},
+                   {"sglang:swa-full-tokens-ratio=nan", "is not a finite number", ""},
+                   {"trtllm:shares=fair", "--layout trtllm:shares fair is not known", "equal"},
+                   {"trtllm:tokens-per-block=1152921504606846977", "is too large", ""}}) {
+    CAPTURE(row.layout);
+    check_refused({"kv-budget", "--layout", row.layout}, {row.sentence});
+    check_remedy(run_swa({"kv-budget", "--layout", row.layout}), row.remedy);
+  }
+}
+
+TEST_CASE("questions of kv-budget that have no answer are refused") {
+  struct Row {
+    string line;
+    vector<string> parts;
+  };
+  for (const Row& row :
+       vector<Row>{{"--weights 4GiB", {"--weights without --memory"}},
+                   {"--reserve 10%", {"--reserve without --memory"}},
+                   {"--memory 4GiB --weights 4GiB", {"--memory 4GiB leaves no room"}},
+                   {"--solve context", {"--solve needs --under"}},
+                   {"--under 4GiB", {"--under needs --solve"}},
+                   {"--solve what --under 4GiB", {"--solve what"}},
+                   {"--solve context --under 4GiB --ctx 8Ki", {"--ctx"}},
+                   {"--solve batch --under 4GiB --batch 2", {"--batch"}},
+                   {"--solve window --under 4GiB --memory 4GiB", {"--memory has no say"}},
+                   {"--solve window --under 4GiB --plot", {"--plot has no say"}},
+                   {"--solve window --under 4GiB --model qwen3-8b", {"no sliding layers"}},
+                   {"--solve ratio --under 4GiB --model gemma-3n-e2b", {"no ratio"}},
+                   {"--list --ctx 8Ki", {"--list", "--ctx has no say"}},
+                   {"--layouts --plot", {"--layouts", "--plot has no say"}},
+                   {"--model k-exaone-236b", {"layers, head_dim, pattern of k-exaone-236b"}},
+                   {"--model gemma-3n-e2b --layout sglang", {"SGLang", "gemma-3n-e2b"}},
+                   {"--model modernbert-base --layout vllm", {"modernbert-base is an encoder"}},
+                   {"--model unsloth/gemma-2-27b", {"unsloth/gemma-2-27b"}},
+                   {"--dtype q4_0 --layout vllm", {"layout vllm has no cache of type q4_0"}},
+                   {"--dtype fp8 --layout llama.cpp", {"llama.cpp has no cache of type fp8"}},
+                   {"--tp 3", {"8 KV heads cannot be split evenly over 3 ranks"}},
+                   {"--pp 1000", {"too few for 1000 pipeline stages"}},
+                   {"--model gemma-3n-e2b --pp 2", {"another layer's cache"}},
+                   {"--layout all --export x.svg", {"10 layouts", "at most 4 and 5"}}}) {
+    CAPTURE(row.line);
+    check_refused("kv-budget " + row.line, row.parts);
+  }
 }
 
 TEST_CASE("every option of tile-map refuses what it cannot take") {
@@ -447,7 +534,7 @@ TEST_CASE("unknown words are refused with the nearest known one") {
   const vector<Row> rows{
       {"kv-budget --modle gemma2-27b", "'--modle'", "'--model'"},
       {"kv-budget --model gema2-27b", "gema2-27b", "'gemma2-27b'"},
-      {"kv-budget --model surely-not", "surely-not", "mistral-7b-v0.1, gemma2-27b"},
+      {"kv-budget --model surely-not", "surely-not", "kv-budget --list"},
       {"kv-budget --dtype fp8_e4", "--dtype fp8", "fp8_e4m3"},
       {"kv-budget --dtype fp64", "--dtype fp64", "bf16"},
       {"kv-budget --format xml", "--format xml", "json"},

@@ -59,6 +59,7 @@ string rest_of(const string& command, const string& option) {
       command == "tile-map" || command == "bench" || (command == "verify" && !brings_cases(option));
   if (needs_problem && option == "--cache") return "--nq 8 --W 4";  // a ring wants a window
   if (needs_problem) return "--nq 8";
+  if (option == "--solve") return "--under 80GiB";
   return command == "trap-demo" ? "nan" : "";
 }
 
@@ -77,10 +78,17 @@ vector<string> choices_named_by(const Finished& refused) {
   return named;
 }
 
-// The words that a remedy leaves to `swa COMMAND --list`: its names, then its classes.
+// The words that a remedy leaves to `swa COMMAND --list`: the models of which enough is known, or
+// the names of traps, then their classes.
 vector<string> listed_words(const string& command, const vector<string>& named) {
   vector<string> names, classes;
   const json listed = json::parse(output(command + " --list --format json"));
+  if (command == "kv-budget") {
+    for (const json& row : listed["records"]) {
+      if (row["unknown"].empty()) names.push_back(row["model"]);
+    }
+    return names;
+  }
   for (const json& row : listed["records"]) {
     const string name = row["trap"], of_class = "all-" + row["class"].get<string>();
     const bool known = std::find(named.begin(), named.end(), name) != named.end();
@@ -119,8 +127,8 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"kv-budget", "--format", "ju"}).empty());
   CHECK(bash.offers({"verify", "--dtype", "bf16,fp1"}) == List{"bf16,fp16"});
   CHECK(bash.offers({"verify", "--nq", ""}).empty());  // a number
-  CHECK(bash.offers({"kv-budget", "--model", "mis"}) == List{"mistral-7b-v0.1"});
-  CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mis"}) ==
+  CHECK(bash.offers({"kv-budget", "--model", "mistral-7b-v0.1"}) == List{"mistral-7b-v0.1"});
+  CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mistral-7b-v0.1"}) ==
         List{"gpt-oss-120b,mistral-7b-v0.1"});
   CHECK(bash.offers({"verify", "--suite", ""}) ==
         List{"cache", "chapter", "full", "gpu", "section6"});
@@ -139,7 +147,7 @@ TEST_CASE("bash offers the models of one's own data folder and none where there 
   data.write("models/mine.toml",
              "[[model]]\nid = \"mine\"\ntitle = \"Mine\"\nsource = \"me\"\nlayers = 3\n"
              "pattern = \"LLG\"\nwindow = 4\nkv_heads = 2\nhead_dim = 8\n");
-  CHECK(bash.offers({"kv-budget", "--model", "min"}, data.setup()) == vector<string>{"mine"});
+  CHECK(bash.offers({"kv-budget", "--model", "mine"}, data.setup()) == vector<string>{"mine"});
   CHECK(bash.offers({"kv-budget", "--model", ""}, {{{"SWA_DATA_DIR", "/nonexistent"}}}).empty());
 }
 
@@ -224,7 +232,8 @@ TEST_CASE("bash offers exactly the words that an option takes") {
         CAPTURE(word);
         Words line = with(word);
         // Known, and nothing to wait for.
-        if (lists_more || name == "--suite") line.emplace_back("--list");
+        const bool runs_long = lists_more && command.name != "kv-budget";
+        if (runs_long || name == "--suite") line.emplace_back("--list");
         // What a word of verify needs besides, and what bench or this build lacks, is complained
         // of, not the word.
         const Finished run = run_swa(line);

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "budget/demand.hpp"
 #include "fuzz/targets.hpp"
 #include "model/config.hpp"
 
@@ -15,7 +16,7 @@ bool swa::fuzz::configs(Bytes file) {
       require(tokens_held(layer, 1000) >= 0, "a layer that can hold tokens");
     }
     // More bytes than there are numbers are refused.
-    static_cast<void>(kv_bytes(reading.model, 1000, 1, 2));
+    static_cast<void>(logical_bytes(reading.model, {1000, 1}));
     for (const Ignored& ignored : reading.ignored) require(!ignored.reason.empty(), "a reason");
   });
 }

@@ -1,12 +1,13 @@
+#include "budget/demand.hpp"
 #include "fuzz/targets.hpp"
-#include "model/gguf.hpp"
+#include "model//gguf.hpp"
 
 bool swa::fuzz::ggufs(Bytes file) {
   return is_taken([file] {
     const ConfigReading reading = model_from_gguf(read_gguf_header(Source("f", file)), "f");
     const Model& model = reading.model;
     require(!model.layers.empty(), "a layer at least");
-    require(kv_bytes(model, 1000, 1, 1) <= kv_bytes_all_global(model, 1000, 1, 1),
+    require(logical_bytes(model, {1000, 1}) <= all_global_bytes(model, {1000, 1}),
             "windows that save memory");
   });
 }

@@ -32,7 +32,7 @@ TEST_CASE("global layers with heads of their own") {
   const Model small = reading_of("{" + e2b + "}").model;
   CHECK(kinds(small) == "L512 1x256, G 1x512");
   CHECK(layer_plan(small) == over("LLLLG", 15) + over("llllg", 20));
-  CHECK(kv_bytes(small, 1, 1, 2) == 6'144 + 12'288);
+  CHECK(logical_bytes(small, {1, 1}) == 6'144 + 12'288);
 
   const std::string b12 =
       "'model_type': 'gemma4_text', 'num_hidden_layers': 48, "
@@ -41,7 +41,7 @@ TEST_CASE("global layers with heads of their own") {
       "'num_global_key_value_heads': 1, 'sliding_window': 1024";
   const ConfigReading large = reading_of("{" + b12 + ", 'attention_k_eq_v': true}");
   CHECK(kinds(large.model) == "L1024 8x256, G 1x512");
-  CHECK(kv_bytes(large.model, 1, 1, 2) == 16'384 + 327'680);
+  CHECK(logical_bytes(large.model, {1, 1}) == 16'384 + 327'680);
   CHECK(has_part(large.warnings, "attention_k_eq_v shares weights alone"));
   const ConfigReading off = reading_of("{" + b12 + ", 'attention_k_eq_v': false}");
   CHECK(kinds(off.model) == "L1024 8x256, G 8x512");
@@ -84,7 +84,7 @@ TEST_CASE("sliding layers with heads of their own") {
           .model;
   CHECK(layer_plan(baichuan) == "GLGL");
   CHECK(kinds(baichuan) == "G 2x256, L8192 8x128");
-  CHECK(kv_bytes(baichuan, 1, 1, 2) * 10 == 40'960 + 81'920);
+  CHECK(logical_bytes(baichuan, {1, 1}) * 10 == 40'960 + 81'920);
 
   const Model inkling =
       reading_of(
@@ -106,7 +106,7 @@ TEST_CASE("layers that read the cache of another") {
       "'num_key_value_heads': 2, 'sliding_window': 512, ";
   const Model e2b = reading_of("{" + gemma + "'num_kv_shared_layers': 10}").model;
   CHECK(layer_plan(e2b) == over("LLLLG", 20) + over("llllg", 10));
-  CHECK(kv_bytes(e2b, 1, 1, 2) == 8'192 + 32'768);
+  CHECK(logical_bytes(e2b, {1, 1}) == 8'192 + 32'768);
   CHECK(owners(reading_of("{" + gemma + "'head_dim': 256}").model) == over("LLLLG", 15));
 
   const Model hymba =
@@ -189,7 +189,7 @@ TEST_CASE("chunks instead of windows") {
   CHECK(layer_plan(model) == over("CCCG", 48));
   CHECK(kinds(model) == "C8192 8x128, G 8x128");
   CHECK(model.nope == "global layers");
-  CHECK(kv_bytes(model, 1, 1, 2) == 49'152 + 147'456);
+  CHECK(logical_bytes(model, {1, 1}) == 49'152 + 147'456);
   // 1 stands for rotary embedding, and so for chunks, whatever the name says.
   CHECK(layer_plan(reading_of("{'model_type': 'llama4_text', 'no_rope_layers': [0, 1, 1, 0], "
                               "'num_hidden_layers': 4, 'hidden_size': 5120}")

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "budget/demand.hpp"
 #include "error.hpp"
 #include "model/config.hpp"
 

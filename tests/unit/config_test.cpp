@@ -25,7 +25,7 @@ void check(const std::vector<Published>& models) {
     const Model model = reading_of(published.config).model;
     CHECK(layer_plan(model) == published.plan);
     CHECK(kinds(model) == published.kinds);
-    if (published.bytes > 0) CHECK(kv_bytes(model, 1, 1, 2) == published.bytes);
+    if (published.bytes > 0) CHECK(logical_bytes(model, {1, 1}) == published.bytes);
   }
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/bytes.hpp"
+#include "budget/layout.hpp"
 #include "cache/ring.hpp"
 #include "chart_reader.hpp"
 #include "error.hpp"
@@ -128,9 +128,12 @@ TEST_CASE("figures that nobody could read are refused") {
   CHECK_NOTHROW(figures::require_readable_ring(16, 48));
   CHECK_THROWS_AS(figures::require_readable_ring(17, 48), UsageError);
   CHECK_THROWS_AS(figures::require_readable_ring(16, 49), UsageError);
-  CHECK_THROWS_AS(figures::kv_chart({model("a")}, {4096, 4096}, 1, Dtype::bf16), UsageError);
-  CHECK_THROWS_AS(figures::kv_chart(vector<Model>(5, model("a")), {1, 2}, 1, Dtype::bf16),
-                  UsageError);
+  const vector<ChosenLayout> logical{{&layouts().front(), {}, "logical"}};
+  CHECK_THROWS_AS(figures::kv_chart({model("a")}, logical, {4096, 4096}, {}), UsageError);
+  CHECK_THROWS_AS(
+      figures::kv_chart({model("a")}, vector<ChosenLayout>(6, logical.front()), {1, 2}, {}),
+      UsageError);
+  CHECK_THROWS_AS(figures::kv_chart(vector<Model>(5, model("a")), logical, {1, 2}, {}), UsageError);
   vector<figures::SharePoint> points;
   for (Index i = 1; i <= 11; ++i) points.push_back({{i, 1}, 4, 0.5});
   CHECK_THROWS_AS(figures::partial_share_chart(points, ""), UsageError);
@@ -152,8 +155,9 @@ TEST_CASE("the ring figure of the chapter") {
 
 TEST_CASE("the KV chart has a line for each model and plan and escapes their names") {
   const string name = "a <b> & \"c\"";
-  const Element root = XmlReader::read(
-      figures::kv_chart({model(name), model("d")}, {8192, 1024, 2048, 1024}, 1, Dtype::bf16));
+  const Element root = XmlReader::read(figures::kv_chart({model(name), model("d")},
+                                                         {{&layouts().front(), {}, "logical"}},
+                                                         {8192, 1024, 2048, 1024}, {}));
   CHECK(root.groups("series").size() == 4);
   CHECK(says(root, name + ", hybrid"));
   CHECK(says(root, "d, all layers global"));
@@ -161,8 +165,8 @@ TEST_CASE("the KV chart has a line for each model and plan and escapes their nam
   const vector<Index> contexts{1024, 2048, 8192};
   vector<double> hybrid, global;
   for (const Index context : contexts) {
-    hybrid.push_back(static_cast<double>(kv_bytes(model("d"), context, 1, 2)) / kGiB);
-    global.push_back(static_cast<double>(kv_bytes_all_global(model("d"), context, 1, 2)) / kGiB);
+    hybrid.push_back(static_cast<double>(logical_bytes(model("d"), {context, 1})) / kGiB);
+    global.push_back(static_cast<double>(all_global_bytes(model("d"), {context, 1})) / kGiB);
   }
   CHECK(hybrid[1] == global[1]);
   CHECK(hybrid[2] < global[2]);

@@ -115,7 +115,7 @@ TEST_CASE("layers without heads for keys and values have no attention") {
                                       std::vector{0, 0, 8, 0, 0, 8, 0, 0, 8, 0, 8, 0, 8, 0, 8, 0})
                                  .read();
   CHECK(layer_plan(lfm2.model) == plan);
-  CHECK(kv_bytes(lfm2.model, 1000, 1, 2) == 12'288'000);
+  CHECK(logical_bytes(lfm2.model, {1000, 1}) == 12'288'000);
   CHECK(origin(lfm2, "head dim of keys") ==
         "64 from lfm2.embedding_length / lfm2.attention.head_count (GGUF header)");
 
@@ -145,7 +145,7 @@ TEST_CASE("layers without heads for keys and values have no attention") {
 TEST_CASE("layers with attention at an interval or by a list") {
   const Model qwen = uniform("qwen35", 64, 4, 256).add("ssm.state_size", 128u).read().model;
   CHECK(layer_plan(qwen) == repeated("SSSG", 64));
-  CHECK(kv_bytes(qwen, 3, 1, 2) == 3 * 65'536);
+  CHECK(logical_bytes(qwen, {3, 1}) == 3 * 65'536);
   CHECK(uniform("qwen3next", 6, 2, 64).add("full_attention_interval", 3u).plan() == "SSGSSG");
   CHECK(uniform("qwen3next", 3, 2, 64)
             .add("attention.recurrent_layers", std::vector<bool>{false, true, true})
@@ -200,7 +200,7 @@ TEST_CASE("a latent row stands for all heads") {
                                 .add("rope.dimension_count", 64u)
                                 .read();
   CHECK(now.model.layers[60].latent);
-  CHECK(kv_bytes(now.model, 1, 1, 2) == 61 * 576 * 2);
+  CHECK(logical_bytes(now.model, {1, 1}) == 61 * 576 * 2);
   CHECK(now.warnings.empty());
 
   const ConfigReading before = GgufModel("deepseek2")

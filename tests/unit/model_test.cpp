@@ -1,10 +1,11 @@
-#include "model/model.hpp"
+#include "budget/demand.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "error.hpp"
+#include "model/names.hpp"
 #include "scratch.hpp"
 
 using namespace swa;
@@ -17,9 +18,8 @@ const std::vector<Model>& catalogue() {
 }
 
 const Model& model(const std::string& id) {
-  const auto found = std::find_if(catalogue().begin(), catalogue().end(),
-                                  [&](const Model& m) { return m.id == id; });
-  REQUIRE(found != catalogue().end());
+  const Model* found = find_model(catalogue(), id);
+  REQUIRE(found != nullptr);
   return *found;
 }
 
@@ -38,18 +38,20 @@ TEST_CASE("layers of the chapter's models") {
 TEST_CASE("bytes of the cache worked by hand") {
   // 32 layers x 2 x 8 x 128 x 2 bytes = 131,072 per token; flat from W = 4096 on.
   const Model& mistral = model("mistral-7b-v0.1");
-  CHECK(kv_bytes(mistral, 1, 1, 2) == 131'072);
-  CHECK(kv_bytes(mistral, 4'095, 1, 2) == 4'095 * 131'072);
-  CHECK(kv_bytes(mistral, 4'096, 1, 2) == Index{1} << 29);
-  CHECK(kv_bytes(mistral, 131'072, 1, 2) == Index{1} << 29);
-  CHECK(kv_bytes_all_global(mistral, 131'072, 1, 2) == Index{16} << 30);
-  CHECK(kv_bytes(mistral, 4'096, 3, 1) == 3 * (Index{1} << 28));
+  CHECK(logical_bytes(mistral, {1, 1}) == 131'072);
+  CHECK(logical_bytes(mistral, {4'095, 1}) == 4'095 * 131'072);
+  CHECK(logical_bytes(mistral, {4'096, 1}) == Index{1} << 29);
+  CHECK(logical_bytes(mistral, {131'072, 1}) == Index{1} << 29);
+  CHECK(all_global_bytes(mistral, {131'072, 1}) == Index{16} << 30);
+  const CacheType fp8 = *parse_cache_type("fp8");
+  CHECK(logical_bytes(mistral, {4'096, 3, fp8, fp8}) == 3 * (Index{1} << 28));
 }
 
 TEST_CASE("one local layer per global one never saves as much as 2x") {
   for (const char* id : {"gemma2-27b", "gpt-oss-120b"}) {
     for (Index context = 1; context <= Index{1} << 40; context *= 2) {
-      CHECK(2 * kv_bytes(model(id), context, 1, 2) > kv_bytes_all_global(model(id), context, 1, 2));
+      const Demand demand{context, 1};
+      CHECK(2 * logical_bytes(model(id), demand) > all_global_bytes(model(id), demand));
     }
   }
 }
@@ -62,8 +64,8 @@ TEST_CASE("contexts that the model supports") {
 }
 
 TEST_CASE("caches past 2^63 bytes are refused not wrapped") {
-  CHECK_THROWS_AS(kv_bytes_all_global(model("gemma2-27b"), kMaxIndex, 1, 2), UsageError);
-  CHECK_THROWS_AS(kv_bytes(model("mistral-7b-v0.1"), 8'192, kMaxIndex, 2), UsageError);
+  CHECK_THROWS_AS(all_global_bytes(model("gemma2-27b"), {kMaxIndex, 1}), UsageError);
+  CHECK_THROWS_AS(logical_bytes(model("mistral-7b-v0.1"), {8'192, kMaxIndex}), UsageError);
 }
 
 TEST_CASE("how far back a stack depends") {
@@ -116,9 +118,9 @@ TEST_CASE("a broken catalogue says where") {
   };
   const std::string good =
       "[[model]]\nid = 'a'\ntitle = 'A'\nsource = 's'\nlayers = 2\npattern = 'LG'\nkv_heads = 1\n"
-      "head_dim = 4\nwindow = 8\n";
+      "head_dim = 4\nsure = 'x'\nwindow = 8\n";
   CHECK(complaint(good) == "");
-  CHECK(complaint(good + "windo = 8\n") == "m.toml:10: 'windo' is not a key of [[model]]");
+  CHECK(complaint(good + "windo = 8\n") == "m.toml:11: 'windo' is not a key of [[model]]");
   CHECK(complaint("[[model]]\nid = 'a'\n") ==
         "m.toml:1: 'title' is missing, empty or not a string");
   CHECK(complaint(good.substr(0, good.size() - 11))

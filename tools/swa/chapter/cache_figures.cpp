@@ -2,25 +2,26 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "cache/bytes.hpp"
+#include "budget/demand.hpp"
 #include "cache/pages.hpp"
 #include "chapter/figures.hpp"
 #include "cli/data.hpp"
-#include "model/model.hpp"
+#include "model/names.hpp"
 #include "verify/ring_trial.hpp"
 #include "verify/tolerance.hpp"
 
 namespace swa::chapter {
 
-constexpr Index kBf16 = 2;  // bytes
-
 Figures kv_budget_figures() {
   Figures figures("kv-budget");
-  for (const Model& model : read_catalogue(cli::data_path("models"))) {
+  const std::vector<Model> catalogue = read_catalogue(cli::data_path("models"));
+  for (const std::string_view name : kChapterModels) {
+    const Model& model = *find_model(catalogue, name);
     for (const Index context : {8'192, 32'768, 131'072}) {
-      const double full = static_cast<double>(kv_bytes_all_global(model, context, 1, kBf16));
-      const double hybrid = static_cast<double>(kv_bytes(model, context, 1, kBf16));
-      const std::string row = fmt::format("{} {}", model.id, context);
+      const Demand demand{context, 1};
+      const double full = static_cast<double>(all_global_bytes(model, demand));
+      const double hybrid = static_cast<double>(logical_bytes(model, demand));
+      const std::string row = fmt::format("{} {}", name, context);
       figures.exact(row + " L/G",
                     fmt::format("{}/{}", model.local_layers(), model.global_layers()));
       figures.exact(row + " all-global GiB", fmt::format("{:.2f}", full / kGiB));
@@ -28,7 +29,7 @@ Figures kv_budget_figures() {
       figures.exact(row + " saving", fmt::format("{:.1f}x", full / hybrid));
     }
     if (const auto reach = stacked_reach(model)) {
-      figures.exact(fmt::format("{} stacked reach", model.id), *reach);
+      figures.exact(fmt::format("{} stacked reach", name), *reach);
     }
   }
   return figures;

@@ -1,9 +1,10 @@
 // "Try this": the exercises, answered.
 #include <fmt/format.h>
 
-#include "cache/bytes.hpp"
+#include "budget/questions.hpp"
 #include "chapter/figures.hpp"
-#include "model/model.hpp"
+#include "cli/data.hpp"
+#include "model/names.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
 #include "tiles/counts.hpp"
@@ -40,26 +41,21 @@ void chunk_into_a_ring(Figures& figures) {
   figures.exact("4: rows wrong of 20, written after", trial.wrong_rows_write_after);
 }
 
-// The Gemma 2 27B shape at 131,072 tokens and W = 1024, with so many of its 46 layers global.
-Index gemma_bytes(Index global_layers) {
-  Model model;
-  for (Index i = 0; i < 46; ++i) {
-    const Window window = i < global_layers ? Window::global() : Window::causal(1024);
-    model.layers.push_back({window, 16, 128, 128});
-  }
-  return kv_bytes(model, 131'072, 1, 2);
-}
-
+// The Gemma 2 27B shape at 131,072 tokens and W = 1024.
 void fewest_local_layers(Figures& figures) {
   constexpr Index kTenGiB = Index{10} << 30;
-  Index most = 0;
-  while (gemma_bytes(most + 1) < kTenGiB) ++most;
-  const auto gib = [](Index bytes) {
+  const std::vector<Model> catalogue = read_catalogue(cli::data_path("models"));
+  const Model& gemma = *find_model(catalogue, "gemma2-27b-5to1");
+  const ChosenLayout logical{&layouts().front(), {}, "logical"};
+  const Demand demand{131'072, 1};
+  const Index most = most_global_layers(logical, gemma, demand, kTenGiB);
+  const auto gib = [&](Index global) {
+    const Index bytes = logical_bytes(with_global_layers(gemma, global), demand);
     return fmt::format("{:.2f}", static_cast<double>(bytes) / kGiB);
   };
   figures.exact("5: most global layers of 46 under 10 GiB", most);
-  figures.exact("5: GiB with that many", gib(gemma_bytes(most)));
-  figures.exact("5: GiB with one more", gib(gemma_bytes(most + 1)));
+  figures.exact("5: GiB with that many", gib(most));
+  figures.exact("5: GiB with one more", gib(most + 1));
   // The chapter rounds as 46 - 46 // (r + 1) local layers for a ratio r : 1.
   Index ratio = 1;
   while (46 / (ratio + 1) > most) ++ratio;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "budget/layout.hpp"
 #include "cli/data.hpp"
 #include "cli/values.hpp"
 #include "kernels/forward.hpp"
@@ -54,6 +55,18 @@ List trap_words() {
   return words;
 }
 
+List type_words() {
+  List words{"fp8"};
+  for (const CacheType& type : cache_types()) words.emplace_back(type.name);
+  return words;
+}
+
+List layout_words() {
+  List words{"all"};
+  for (const KvLayout& layout : layouts()) words.emplace_back(layout.name);
+  return words;
+}
+
 const std::vector<Row>& rows() {
   static const std::vector<Row> kRows{
       {"", "--anchor", {{"bottom-right", "top-left"}}},
@@ -75,7 +88,13 @@ const std::vector<Row>& rows() {
       {"", "--kernel", {{}, "kernels"}},
       {"", "--model", {{}, "models"}},
       {"", "--suite", {{}, "suites"}},
-      {"kv-budget", "--dtype", {{"fp32", "bf16", "fp16", "fp8", "fp8_e4m3", "fp8_e5m2"}}},
+      {"kv-budget", "--dtype", {type_words()}},
+      {"kv-budget", "--dtype-k", {type_words()}},
+      {"kv-budget", "--dtype-v", {type_words()}},
+      {"kv-budget", "--layout", {layout_words()}},
+      {"kv-budget", "--solve", {{"ratio", "window", "context", "batch"}}},
+      {"kv-budget", "--config", {{}, "", true}},
+      {"kv-budget", "--gguf", {{}, "", true}},
       {"tile-map", "--dtype", {{"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}}},
       {"verify", "--dtype", {element_words()}},
       {"bench", "--dtype", {element_words()}},
@@ -96,7 +115,9 @@ const std::vector<Row>& rows() {
 
 List models() {
   List names;
-  for (const Model& model : read_catalogue(data_path("models"))) names.push_back(model.id);
+  for (const Model& model : read_catalogue(data_path("models"))) {
+    if (model.unknown.empty()) names.push_back(model.id);
+  }
   return names;
 }
 

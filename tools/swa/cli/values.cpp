@@ -56,6 +56,16 @@ Index parse_one(std::string_view option, std::string_view text, Limits limits, c
   return number * factor;
 }
 
+// 0 for a unit that is not known.
+long double unit_of(std::string_view unit) {
+  constexpr std::string_view kPrefixes = "KMGTP";
+  if (unit.empty() || unit == "B") return 1;
+  const std::size_t power = kPrefixes.find(unit.front()) + 1;  // npos + 1 is 0
+  const std::string_view rest = unit.substr(1);
+  if (power == 0 || (rest != "B" && rest != "iB")) return 0;
+  return std::pow(rest == "B" ? 1000.0L : 1024.0L, static_cast<long double>(power));
+}
+
 // The begin, end or step of a range; a complaint names the whole range.
 Index range_part(std::string_view option, std::string_view range, const char* part,
                  std::string_view text, Limits limits) {
@@ -132,6 +142,51 @@ double parse_real(std::string_view option, std::string_view text) {
                      "write a number such as 50, 0.125 or 1e-3");
   }
   return number;
+}
+
+Index parse_bytes(std::string_view option, std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, trouble] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  const long double unit = unit_of({rest, static_cast<std::size_t>(end - rest)});
+  if (trouble != std::errc{} || unit == 0 || !std::isfinite(number)) {
+    throw UsageError(text.empty()
+                         ? fmt::format("{} has no value", option)
+                         : fmt::format("{} {} is not a number of bytes", option, quoted(text)),
+                     "write a number and a unit, such as 80GiB, 1.5TB or 4096B");
+  }
+  const long double bytes = static_cast<long double>(number) * unit;
+  if (!(bytes >= 1) || bytes > static_cast<long double>(kMaxIndex)) {
+    throw UsageError(fmt::format("{} {} is not within 1 byte .. 2^60 bytes", option, quoted(text)),
+                     "write a number and a unit, such as 80GiB");
+  }
+  return static_cast<Index>(bytes);
+}
+
+Index parse_bandwidth(std::string_view option, std::string_view text) {
+  if (!text.ends_with("/s")) {
+    throw UsageError(text.empty() ? fmt::format("{} has no value", option)
+                                  : fmt::format("{} {} is not a bandwidth", option, quoted(text)),
+                     "write bytes a second, such as 4.8TB/s");
+  }
+  return parse_bytes(option, text.substr(0, text.size() - 2));
+}
+
+double parse_percent(std::string_view option, std::string_view text) {
+  double number = -1;
+  if (text.ends_with('%')) {
+    const char* const end = text.data() + text.size() - 1;
+    const auto [rest, trouble] =
+        std::from_chars(text.data(), end, number, std::chars_format::fixed);
+    if (trouble != std::errc{} || rest != end) number = -1;
+  }
+  if (!(number >= 0 && number < 100)) {
+    throw UsageError(text.empty()
+                         ? fmt::format("{} has no value", option)
+                         : fmt::format("{} {} is not a share below 100%", option, quoted(text)),
+                     "write a share such as 10%");
+  }
+  return number / 100;
 }
 
 std::uint64_t parse_seed(std::string_view option, std::string_view text) {

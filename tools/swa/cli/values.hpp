@@ -26,6 +26,13 @@ Index parse_count(std::string_view option, std::string_view text, Limits limits 
 std::vector<Index> parse_counts(std::string_view option, std::string_view text, Limits limits = {});
 // A finite number.
 double parse_real(std::string_view option, std::string_view text);
+// Bytes, such as 80GiB, 1.5TB or 4096: KB, MB, GB, TB are powers of 1000, KiB, MiB, GiB, TiB of
+// 1024. A part of a byte is dropped. At least 1 and at most 2^60.
+Index parse_bytes(std::string_view option, std::string_view text);
+// Bytes a second, such as 4.8TB/s.
+Index parse_bandwidth(std::string_view option, std::string_view text);
+// A share such as 10%, from 0% to below 100%, as a fraction.
+double parse_percent(std::string_view option, std::string_view text);
 std::uint64_t parse_seed(std::string_view option, std::string_view text);
 // One of the words, or a complaint that lists them.
 std::string parse_choice(std::string_view option, std::string_view text,

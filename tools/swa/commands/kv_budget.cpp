@@ -1,129 +1,205 @@
-// swa kv-budget: how many bytes of KV cache a model needs.
+// swa kv-budget: how many bytes of KV cache a model needs, under whose layout, and what fits.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
-#include "cache/bytes.hpp"
-#include "cli/data.hpp"
-#include "cli/suggest.hpp"
 #include "cli/values.hpp"
+#include "commands/budget_layouts.hpp"
+#include "commands/budget_records.hpp"
+#include "commands/budget_solve.hpp"
 #include "commands/commands.hpp"
 #include "error.hpp"
 #include "figures/figures.hpp"
-#include "model/model.hpp"
-#include "tensor/dtype.hpp"
 
 namespace swa::commands {
 namespace {
 
-struct Options {
-  std::vector<Model> models;
-  std::vector<Index> contexts;
-  Index batch = 1;
-  Dtype dtype = Dtype::bf16;
-  bool figure = false;
+class BudgetOptions {
+ public:
+  explicit BudgetOptions(cli::Command& command)
+      : command_(command),
+        models_(command),
+        context_(command.add("context", "8Ki,32Ki,128Ki")),
+        batch_(command.add("batch", "1")),
+        layout_(command.add_other("--layout", "logical",
+                                  "whose rules, with settings such as vllm:block-size=32; several "
+                                  "separated by commas, or all; --layouts names them")),
+        dtype_(command.add("dtype", "bf16",
+                           "type of the cache: fp32, bf16, fp16, fp8, int8, int4, q8_0 or q4_0")),
+        dtype_k_(command.add_other("--dtype-k", "", "type of K, where it is another")),
+        dtype_v_(command.add_other("--dtype-v", "", "type of V, where it is another")),
+        tp_(command.add_other("--tp", "1", "ranks of tensor parallelism; bytes are one GPU's")),
+        pp_(command.add_other("--pp", "1", "stages of pipeline parallelism")),
+        memory_(command.add_other("--memory", "", "of one GPU, such as 80GiB: what fits there")),
+        weights_(command.add_other("--weights", "", "bytes of it that the weights take")),
+        reserve_(command.add_other("--reserve", "", "share of it that stays free, such as 10%")),
+        bandwidth_(command.add_other("--bandwidth", "",
+                                     "such as 4.8TB/s: the time in which a step reads the cache")),
+        solve_(command.add_other("--solve", "",
+                                 "ratio, window, context or batch: the most that --under holds")),
+        under_(command.add_other("--under", "", "bytes of the budget of --solve, such as 10GiB")),
+        breakdown_(command.add_flag("--breakdown", "what the bytes are spent on")),
+        explain_(command.add_flag("--explain", "layer plans, and where each figure comes from")),
+        plot_(command.add_flag("--plot", "bars in the terminal")),
+        list_(command.add_flag("--list", "names the models of the catalogue")),
+        layouts_(command.add_flag("--layouts", "names the layouts and their settings")) {}
+
+  cli::Outcome run() const;
+
+ private:
+  CacheType type(const cli::Option& option) const;
+  BudgetRequest read() const;
+  std::optional<Index> room() const;
+  std::string common_words() const;
+  cli::Outcome answer(const BudgetRequest& request) const;
+
+  cli::Command& command_;
+  ModelOptions models_;
+  const cli::Option &context_, &batch_, &layout_, &dtype_, &dtype_k_, &dtype_v_, &tp_, &pp_,
+      &memory_, &weights_, &reserve_, &bandwidth_, &solve_, &under_, &breakdown_, &explain_, &plot_,
+      &list_, &layouts_;
 };
 
-std::vector<Model> choose(const std::vector<Model>& catalogue, const cli::Option& option) {
-  if (!option.given()) return catalogue;
-  std::vector<Model> chosen;
-  for (const std::string& name : cli::split(option.name, option.text)) {
-    const auto found = std::find_if(catalogue.begin(), catalogue.end(),
-                                    [&](const Model& model) { return model.id == name; });
-    if (found == catalogue.end()) {
-      std::vector<std::string> names;
-      for (const Model& model : catalogue) names.push_back(model.id);
-      throw UsageError(fmt::format("unknown model '{}'", name), cli::did_you_mean(name, names));
-    }
-    chosen.push_back(*found);
-  }
-  return chosen;
+CacheType BudgetOptions::type(const cli::Option& option) const {
+  if (const auto type = parse_cache_type(option.text)) return *type;
+  std::vector<std::string> words{"fp8"};
+  for (const CacheType& type : cache_types()) words.emplace_back(type.name);
+  cli::parse_choice(option.name, option.text, words);
+  throw std::logic_error("a type that is listed and not known");
 }
 
-// W of the local layers, which the catalogue gives one for a model; null where all are global.
-report::Value local_window(const Model& model) {
-  for (const Layer& layer : model.layers) {
-    if (layer.is_local()) return layer.window.width;
-  }
-  return {};
-}
-
-report::Record budget_record(const Model& model, Index context, const Options& options) {
-  const Index width = bytes(options.dtype);
-  const Index hybrid = kv_bytes(model, context, options.batch, width);
-  const Index full = kv_bytes_all_global(model, context, options.batch, width);
-  const bool supported = model.supports(context);
-  const std::string dtype(name(options.dtype));
-  const std::string note =
-      supported            ? ""
-      : model.hypothetical ? "arithmetic: a hypothetical model"
-                           : fmt::format("arithmetic: above the model's {}", *model.max_positions);
-  report::Record record;
-  record.hide("model", model.id)
-      .add({"title", "model"}, model.title)
-      .hide("layers_local", model.local_layers())
-      .hide("layers_global", model.global_layers())
-      .add({"local_global", "L/G"},
-           fmt::format("{}/{}", model.local_layers(), model.global_layers()))
-      .add({"context", "ctx"}, context)
-      .hide("batch", options.batch)
-      .hide("dtype", dtype)
-      .hide("bytes_all_global", full)
-      .hide("bytes", hybrid)
-      .add({"gib_all_global", "all-global GiB", ".2f"}, static_cast<double>(full) / kGiB)
-      .add({"gib", "hybrid GiB", ".2f"}, static_cast<double>(hybrid) / kGiB)
-      .add({"saving", "saving", ".1f", report::Show::everywhere, "x"},
-           static_cast<double>(full) / static_cast<double>(hybrid))
-      .add({"window", "W", "", report::Show::everywhere, "", "none"}, local_window(model))
-      .hide("supported", supported)
-      .hide("max_positions", report::or_null(model.max_positions))
-      .add({"note", "note"}, note)
-      .hide("stacked_reach", report::or_null(stacked_reach(model)))
-      .hide("source", model.source)
-      .hide("repro", fmt::format("swa kv-budget --model {} --ctx {} --dtype {} --batch {}",
-                                 model.id, context, dtype, options.batch));
-  return record;
-}
-
-report::Table budget_table(const Options& options) {
-  report::Table table;
-  for (const Model& model : options.models) {
-    for (const Index context : options.contexts) {
-      append(table, budget_record(model, context, options));
+// Bytes that weights and reserve leave of the memory.
+std::optional<Index> BudgetOptions::room() const {
+  for (const cli::Option* option : {&weights_, &reserve_}) {
+    if (option->given() && !memory_.given()) {
+      throw UsageError(fmt::format("{} without --memory has no meaning", option->name),
+                       "add --memory, such as --memory 80GiB");
     }
   }
-  return table;
+  if (!memory_.given()) return std::nullopt;
+  const Index memory = cli::parse_bytes(memory_.name, memory_.text);
+  const double free = reserve_.given() ? cli::parse_percent(reserve_.name, reserve_.text) : 0;
+  const Index weights = weights_.given() ? cli::parse_bytes(weights_.name, weights_.text) : 0;
+  const auto reserved = static_cast<Index>(static_cast<long double>(memory) * free);
+  const Index room = memory - reserved - weights;
+  if (room > 0) return room;
+  throw UsageError(fmt::format("--memory {} leaves no room for a cache beside the weights and the "
+                               "reserve",
+                               memory_.text),
+                   "give more memory, or smaller weights");
 }
 
-// For models without a global layer, how far information travels through the stack.
-report::Lines reach_lines(const std::vector<Model>& models) {
+std::string BudgetOptions::common_words() const {
+  std::string words = fmt::format(" --dtype {}", type(dtype_).name);
+  for (const cli::Option* option :
+       {&dtype_k_, &dtype_v_, &tp_, &pp_, &memory_, &weights_, &reserve_, &bandwidth_}) {
+    if (option->given()) words += fmt::format(" {} {}", option->name, option->text);
+  }
+  return words + fmt::format(" --batch {}", cli::parse_count(batch_.name, batch_.text));
+}
+
+BudgetRequest BudgetOptions::read() const {
+  BudgetRequest request;
+  request.models = models_.read();
+  request.layouts = parse_layouts(layout_.name, layout_.text);
+  request.names_layouts = layout_.given();
+  request.contexts = cli::parse_counts(context_.name, context_.text);
+  request.demand.batch = cli::parse_count(batch_.name, batch_.text);
+  request.demand.k = type(dtype_k_.given() ? dtype_k_ : dtype_);
+  request.demand.v = type(dtype_v_.given() ? dtype_v_ : dtype_);
+  request.demand.tensor_parallel = cli::parse_count(tp_.name, tp_.text, {1, 1 << 20});
+  request.demand.pipeline_parallel = cli::parse_count(pp_.name, pp_.text, {1, 1 << 20});
+  request.room = room();
+  if (bandwidth_.given())
+    request.bandwidth = cli::parse_bandwidth(bandwidth_.name, bandwidth_.text);
+  request.words = common_words();
+  return request;
+}
+
+// For models of sliding layers alone, how far information travels through the stack.
+report::Lines reach_lines(const std::vector<ChosenModel>& models) {
   report::Lines lines;
-  for (const Model& model : models) {
-    if (const std::optional<Index> reach = stacked_reach(model)) {
-      lines.lines.push_back(
-          fmt::format("{}: stacked reach after {} layers: {} tokens back (W - 1 "
-                      "per layer)",
-                      model.title, model.layers.size(), *reach));
-    }
+  for (const ChosenModel& chosen : models) {
+    const std::optional<Index> reach = stacked_reach(chosen.model());
+    if (!reach || chosen.model().layers.empty()) continue;
+    lines.lines.push_back(
+        fmt::format("{}: stacked reach after {} layers: {} tokens back (W - 1 per layer)",
+                    chosen.model().title, chosen.model().layers.size(), *reach));
   }
   return lines;
 }
 
-cli::Outcome run(const Options& options) {
+std::string heading(const BudgetRequest& request) {
+  const Demand& demand = request.demand;
+  std::string text = fmt::format("K and V of all layers, {}, ", dtype_name(demand));
+  text += demand.batch == 1 ? "one sequence" : fmt::format("{} sequences", demand.batch);
+  const Index gpus = demand.tensor_parallel * demand.pipeline_parallel;
+  if (gpus > 1) text += fmt::format(", on the fullest of {} GPUs", gpus);
+  if (!request.names_layouts) text += "; a local layer keeps min(ctx, W) tokens";
+  if (request.room) {
+    text += fmt::format("; room for {:.3f} GiB", static_cast<double>(*request.room) / kGiB);
+  }
+  return text;
+}
+
+cli::Outcome BudgetOptions::answer(const BudgetRequest& request) const {
   cli::Outcome outcome;
-  if (options.figure) {
-    outcome.figure =
-        figures::kv_chart(options.models, options.contexts, options.batch, options.dtype);
+  if (command_.wants_figure()) {
+    std::vector<Model> models;
+    for (const ChosenModel& chosen : request.models) {
+      require_known(chosen.model());
+      models.push_back(chosen.model());
+    }
+    outcome.figure = figures::kv_chart(models, request.layouts, request.contexts, request.demand);
   }
   outcome.report.schema = "swa.kv-budget/1";
-  std::string how = fmt::format("K and V of all layers, {}, ", name(options.dtype));
-  how += options.batch == 1 ? "one sequence" : fmt::format("{} sequences", options.batch);
-  outcome.report.blocks.push_back(
-      report::Lines{{how + "; a local layer keeps min(ctx, W) tokens"}});
-  outcome.report.blocks.push_back(budget_table(options));
-  const report::Lines reach = reach_lines(options.models);
+  const std::vector<Budget> found = budgets(request);
+  outcome.report.blocks.push_back(report::Lines{{heading(request)}});
+  outcome.report.blocks.push_back(budget_table(request, found));
+  if (breakdown_.given()) outcome.report.blocks.push_back(breakdown_table(found));
+  if (plot_.given()) outcome.report.blocks.push_back(budget_bars(found, request.names_layouts));
+  const report::Lines reach = reach_lines(request.models);
   if (!reach.lines.empty()) outcome.report.blocks.push_back(reach);
+  if (explain_.given()) append_explanation(outcome.report, request.models);
+  const bool all_fit = std::all_of(found.begin(), found.end(),
+                                   [&](const Budget& budget) { return budget.fits(request); });
+  if (request.room && !all_fit) outcome.status = 1;
   return outcome;
+}
+
+cli::Outcome BudgetOptions::run() const {
+  if (list_.given()) {
+    command_.refuse_beside(list_, "computes nothing", {});
+    return {model_list()};
+  }
+  if (layouts_.given()) {
+    command_.refuse_beside(layouts_, "computes nothing", {});
+    return {layout_list()};
+  }
+  if (under_.given() != solve_.given()) {
+    throw UsageError(fmt::format("{} needs {}", (under_.given() ? under_ : solve_).name,
+                                 (under_.given() ? solve_ : under_).name),
+                     "such as --solve context --under 10GiB");
+  }
+  BudgetRequest request = read();
+  if (!solve_.given()) return answer(request);
+  const std::string quantity = cli::parse_choice(solve_.name, solve_.text, solve_words());
+  for (const auto& [word, option] : {std::pair{"context", &context_}, {"batch", &batch_}}) {
+    if (quantity != word || !option->given()) continue;
+    throw UsageError(fmt::format("--solve {} finds what {} would say", word, option->name),
+                     fmt::format("leave {} out", option->name));
+  }
+  if (quantity == "context") request.contexts = {1};
+  for (const cli::Option* option : {&memory_, &bandwidth_, &breakdown_, &plot_, &explain_}) {
+    if (!option->given()) continue;
+    throw UsageError(fmt::format("--solve has its own table, so {} has no say", option->name),
+                     fmt::format("leave {} out", option->name));
+  }
+  if (command_.wants_figure()) {
+    throw UsageError("--solve draws nothing", "leave the .svg out");
+  }
+  return solve(request, quantity, cli::parse_bytes(under_.name, under_.text));
 }
 
 }  // namespace
@@ -132,25 +208,9 @@ std::unique_ptr<cli::Command> kv_budget(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(app, "kv-budget",
                                                 "bytes of KV cache that a hybrid model needs",
                                                 "swa kv-budget --model gemma2-27b --ctx 8Ki,128Ki");
-  const cli::Option& model =
-      command->add("model", "", "models by name, separated by commas (default: all)");
-  const cli::Option& context = command->add("context", "8Ki,32Ki,128Ki");
-  const cli::Option& dtype = command->add(
-      "dtype", "bf16", "type of the cache: fp32, bf16, fp16 or fp8 (fp8_e4m3, fp8_e5m2)");
-  const cli::Option& batch = command->add("batch", "1");
+  const auto options = std::make_shared<BudgetOptions>(*command);
   command->add_figure("bytes against context");
-  command->on_run([&, figure = command.get()] {
-    Options options;
-    options.models = choose(read_catalogue(cli::data_path("models")), model);
-    options.contexts = cli::parse_counts(context.name, context.text);
-    options.batch = cli::parse_count(batch.name, batch.text);
-    const std::string type = cli::parse_choice(
-        dtype.name, dtype.text, {"fp32", "bf16", "fp16", "fp8", "fp8_e4m3", "fp8_e5m2"});
-    // Either fp8 takes one byte.
-    options.dtype = *parse_dtype(type == "fp8" ? "fp8_e4m3" : type);
-    options.figure = figure->wants_figure();
-    return run(options);
-  });
+  command->on_run([options] { return options->run(); });
   return command;
 }
 

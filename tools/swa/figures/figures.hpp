@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "budget/layout.hpp"
 #include "mask/key_runs.hpp"
 #include "mask/window.hpp"
 #include "model/model.hpp"
@@ -51,9 +52,10 @@ std::string tile_map(const std::vector<Problem>& problems, const std::vector<Til
 void require_readable_ring(Index W, Index steps);
 std::string ring(Index W, const RingSnapshot& snapshot);
 
-// KV bytes against context, hybrid and all-global, at most four models.
-std::string kv_chart(const std::vector<Model>& models, std::vector<Index> contexts, Index batch,
-                     Dtype dtype);
+// KV bytes against context, log axes, at most four models under at most five layouts; with the
+// logical layout alone, hybrid and all-global. Of the demand, the context is not read.
+std::string kv_chart(const std::vector<Model>& models, const std::vector<ChosenLayout>& layouts,
+                     std::vector<Index> contexts, const Demand& demand);
 
 // Time of each kernel against n_q, or against the window: whichever the points differ in.
 struct TimePoint {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cache/bytes.hpp"
 #include "error.hpp"
 #include "figures/figures.hpp"
 #include "report/svg.hpp"
@@ -164,7 +163,7 @@ void require_readable_ring(Index W, Index steps) {
 }
 
 std::string ring(Index W, const RingSnapshot& snapshot) {
-  const Index tokens = tokens_kept(Window::global(), snapshot.step + 1);
+  const Index tokens = snapshot.step + 1;
   require_readable_ring(W, tokens);
   const Ring state(W, snapshot);
   const std::vector<Entry> entries = legend_of(state, tokens);

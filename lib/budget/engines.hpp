@@ -1,0 +1,26 @@
+// The layouts, one function each, and what they have in common.
+#pragma once
+
+#include "budget/layout.hpp"
+
+namespace swa::engines {
+
+KvLayout logical();
+KvLayout full();
+KvLayout ring();
+KvLayout paged();
+KvLayout vllm();
+KvLayout sglang();
+KvLayout llama_cpp();
+KvLayout trtllm();
+KvLayout hf();
+KvLayout mlx();
+
+// n rounded up to a multiple of `step`. Throws UsageError past 2^63 - 1.
+Index round_up(Index n, Index step);
+
+// Throw UsageError "what ENGINE does with MODEL's ... is not known here".
+void refuse_compressed(const Stage& stage, std::string_view engine);
+void refuse_shared(const Stage& stage, std::string_view engine);
+
+}  // namespace swa::engines
