@@ -10,7 +10,7 @@
 #include "budget/demand.hpp"
 #include "bytes.hpp"
 #include "gguf.hpp"
-#include "model//gguf.hpp"
+#include "model/gguf/read.hpp"
 
 namespace swa::test {
 

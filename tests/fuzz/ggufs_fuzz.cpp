@@ -1,6 +1,6 @@
 #include "budget/demand.hpp"
 #include "fuzz/targets.hpp"
-#include "model//gguf.hpp"
+#include "model/gguf/read.hpp"
 
 bool swa::fuzz::ggufs(Bytes file) {
   return is_taken([file] {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "model/config_json.hpp"
+#include "model/config/json.hpp"
 #include "unit/config_reading.hpp"
 
 using namespace swa;

@@ -1,5 +1,5 @@
 // The key-value pairs at the head of a GGUF file, and files that are none.
-#include "model/gguf_header.hpp"
+#include "model/gguf/header.hpp"
 
 #include <doctest/doctest.h>
 

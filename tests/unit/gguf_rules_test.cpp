@@ -1,5 +1,5 @@
 // How architectures in GGUF files place their windows, and headers that are refused.
-#include "model/gguf.hpp"
+#include "model/gguf/read.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Models that GGUF headers describe. Layer plans and bytes are those that the publishers state.
-#include "model/gguf.hpp"
+#include "model/gguf/read.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "model/config_rules.hpp"
+#include "model/config/rules.hpp"
 
 #include <fmt/format.h>
 

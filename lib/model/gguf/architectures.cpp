@@ -1,4 +1,4 @@
-#include "model/gguf_architectures.hpp"
+#include "model/gguf/architectures.hpp"
 
 #include <algorithm>
 #include <array>

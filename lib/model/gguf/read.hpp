@@ -4,7 +4,7 @@
 #include <string>
 
 #include "model/config.hpp"
-#include "model/gguf_header.hpp"
+#include "model/gguf/header.hpp"
 
 namespace swa {
 

@@ -1,4 +1,4 @@
-#include "model/config_json.hpp"
+#include "model/config/json.hpp"
 
 #include <fmt/format.h>
 

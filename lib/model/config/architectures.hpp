@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "model/config_keys.hpp"
-#include "model/config_layers.hpp"
+#include "model/config/keys.hpp"
+#include "model/config/layers.hpp"
 
 namespace swa {
 

@@ -1,8 +1,8 @@
-#include "model/config_architectures.hpp"
+#include "model/config/architectures.hpp"
 
 #include <array>
 
-#include "model/config_rules.hpp"
+#include "model/config/rules.hpp"
 
 namespace swa {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "model/config_rules.hpp"
+#include "model/config/rules.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {

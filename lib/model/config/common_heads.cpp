@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "model/config_heads.hpp"
+#include "model/config/heads.hpp"
 
 namespace swa {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "model/config_parts.hpp"
+#include "model/config/parts.hpp"
 
 namespace swa {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/gguf_header.hpp"
+#include "model/gguf/header.hpp"
 
 #include <fmt/format.h>
 

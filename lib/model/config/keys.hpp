@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/config_json.hpp"
+#include "model/config/json.hpp"
 
 namespace swa {
 

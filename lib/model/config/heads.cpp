@@ -1,8 +1,8 @@
-#include "model/config_heads.hpp"
+#include "model/config/heads.hpp"
 
 #include <fmt/format.h>
 
-#include "model/config_parts.hpp"
+#include "model/config/parts.hpp"
 
 namespace swa {
 namespace {

@@ -1,7 +1,7 @@
 // How each family of architectures says which of its layers sees what, where layer_types does not.
 #pragma once
 
-#include "model/config_architectures.hpp"
+#include "model/config/architectures.hpp"
 
 namespace swa {
 
@@ -16,7 +16,7 @@ LayerPlan plan_of_windows(ConfigKeys& keys, std::string_view key, std::vector<In
 // p layers sees all, or letters L and G. Nothing where it is missing.
 std::optional<std::vector<Sees>> pattern_of_key(ConfigKeys& keys, Index layers);
 
-// Patterns and switches: config_rules.cpp.
+// Patterns and switches: rules.cpp.
 LayerPlan window_everywhere(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan window_nowhere(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan mixtral(ConfigKeys& keys, const Architecture& architecture, Index layers);
@@ -32,12 +32,12 @@ LayerPlan qwen3_moe(ConfigKeys& keys, const Architecture& architecture, Index la
 LayerPlan from_max_window_layers(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan layer_types_only(ConfigKeys& keys, const Architecture& architecture, Index layers);
 
-// Architectures that are not known: config_unknown.cpp.
+// Architectures that are not known: unknown.cpp.
 LayerPlan only_what_is_plain(ConfigKeys& keys, const Architecture& architecture, Index layers);
 // Refuses what may change the caches of an architecture that is not known.
 void check_unknown(ConfigKeys& keys);
 
-// Lists of layers: config_lists.cpp.
+// Lists of layers: lists.cpp.
 LayerPlan longformer(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan smollm3(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan exaone_moe(ConfigKeys& keys, const Architecture& architecture, Index layers);
@@ -49,7 +49,7 @@ LayerPlan baichuan_m1(ConfigKeys& keys, const Architecture& architecture, Index 
 LayerPlan hymba(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan gpt_neo(ConfigKeys& keys, const Architecture& architecture, Index layers);
 
-// Layers without a cache, and compressed rows: config_states.cpp.
+// Layers without a cache, and compressed rows: states.cpp.
 LayerPlan recurrent_gemma(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan plamo2(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan full_attention_interval(ConfigKeys& keys, const Architecture& architecture, Index layers);

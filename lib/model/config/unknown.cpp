@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "model/config_rules.hpp"
+#include "model/config/rules.hpp"
 
 namespace swa {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "model/config_parts.hpp"
+#include "model/config/parts.hpp"
 
 namespace swa {
 namespace {

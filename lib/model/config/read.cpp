@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "error.hpp"
-#include "model/config_parts.hpp"
-#include "model/config_rules.hpp"
+#include "model/config/parts.hpp"
+#include "model/config/rules.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {

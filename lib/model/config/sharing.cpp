@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/config_parts.hpp"
+#include "model/config/parts.hpp"
 
 namespace swa {
 namespace {

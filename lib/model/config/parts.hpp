@@ -2,7 +2,7 @@
 // nobody reads.
 #pragma once
 
-#include "model/config_architectures.hpp"
+#include "model/config/architectures.hpp"
 #include "model/model.hpp"
 
 namespace swa {

@@ -5,7 +5,7 @@
 #include <array>
 #include <utility>
 
-#include "model/config_rules.hpp"
+#include "model/config/rules.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {

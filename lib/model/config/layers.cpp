@@ -1,4 +1,4 @@
-#include "model/config_layers.hpp"
+#include "model/config/layers.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "model/config_rules.hpp"
+#include "model/config/rules.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {

@@ -1,4 +1,4 @@
-#include "model/gguf_layers.hpp"
+#include "model/gguf/layers.hpp"
 
 #include <fmt/format.h>
 

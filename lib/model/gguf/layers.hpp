@@ -1,8 +1,8 @@
 // Private to this room: the layers that the keys of a GGUF header describe.
 #pragma once
 
-#include "model/gguf_architectures.hpp"
-#include "model/gguf_keys.hpp"
+#include "model/gguf/architectures.hpp"
+#include "model/gguf/keys.hpp"
 
 namespace swa {
 

@@ -1,4 +1,4 @@
-#include "model/config_keys.hpp"
+#include "model/config/keys.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "model/gguf.hpp"
+#include "model/gguf/read.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "error.hpp"
-#include "model/gguf_layers.hpp"
+#include "model/gguf/layers.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {

@@ -1,7 +1,7 @@
 // The heads of a layer, as a config states them.
 #pragma once
 
-#include "model/config_architectures.hpp"
+#include "model/config/architectures.hpp"
 
 namespace swa {
 

@@ -1,4 +1,4 @@
-#include "model/gguf_keys.hpp"
+#include "model/gguf/keys.hpp"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/gguf_layers.hpp"
+#include "model/gguf/layers.hpp"
 
 namespace swa {
 namespace {
