@@ -54,7 +54,7 @@ Window read_window(const TomlTable& table, bool encoder) {
   if (table.has("chunk")) return Window::chunked(table.count("chunk", 1, kMaxIndex));
   const Index width = table.count("window", 1, kMaxIndex);
   if (!encoder) return Window::causal(width);
-  return Window::band(Side::of(width / 2), Side::of(width / 2));
+  return symmetric(width);
 }
 
 // Layer i has the kind pattern[i mod its length].

@@ -37,28 +37,38 @@ std::string layer_plan(const Model& model) {
   return plan;
 }
 
-Index tokens_held(const Layer& layer, Index context) {
-  const Index compressed = layer.compress > 0 ? context / layer.compress : 0;
-  const Window& window = layer.window;
+Window symmetric(Index width) {
+  return Window::band(Side::of(width / 2), Side::of(width / 2));
+}
+
+std::optional<Index> stated_width(const Window& window) {
   switch (window.kind) {
-    case Window::Kind::global:
-      break;
     case Window::Kind::causal:
-      return smaller(context, window.width) + compressed;
     case Window::Kind::chunked:
-      return (context - 1) % window.width + 1 + compressed;
+      return window.width;
     case Window::Kind::band:
       if (window.left.bounded && window.right.bounded) {
-        return smaller(context, window.left.reach + window.right.reach) + compressed;
+        return window.left.reach + window.right.reach;
       }
+      return std::nullopt;
+    default:
+      return std::nullopt;
   }
-  return context + compressed;
+}
+
+Index tokens_held(const Layer& layer, Index context) {
+  const Index compressed = layer.compress > 0 ? context / layer.compress : 0;
+  if (layer.window.kind == Window::Kind::chunked) {
+    return (context - 1) % layer.window.width + 1 + compressed;
+  }
+  return smaller(context, stated_width(layer.window).value_or(context)) + compressed;
 }
 
 std::optional<Index> stacked_reach(const Model& model) {
   Index reach = 0;
   for (const Layer& layer : model.layers) {
-    if (layer.window.kind != Window::Kind::causal || !layer.has_cache()) return std::nullopt;
+    const bool slides = layer.window.kind == Window::Kind::causal && layer.compress == 0;
+    if (!slides || !layer.has_cache()) return std::nullopt;
     reach = smaller(kMaxIndex, reach + layer.window.width - 1);
   }
   return reach;

@@ -18,6 +18,12 @@ enum class Keeps : std::uint8_t {
   none,    // nowhere: a recurrent, convolutional or linear layer, whose state does not grow
 };
 
+// The window of an encoder that states its whole width: half of it to each side.
+Window symmetric(Index width);
+// The width that models state: W, C, or a band's left and right side together; nothing for a window
+// without bounds.
+std::optional<Index> stated_width(const Window& window);
+
 // One layer's share of the cache. A token takes kv_heads x (head_dim_k + head_dim_v) elements.
 struct Layer {
   Window window;  // what a query sees: global, causal, chunked or a band; not read without a cache
@@ -70,11 +76,11 @@ std::string layer_plan(const Model& model);
 
 // Tokens that a layer has to hold once `context` >= 1 tokens are cached, so that the newest can be
 // computed: all of them without a window, min(context, W) with one, those of the newest chunk with
-// chunks. A band counts its left and right side, which is the width that models state.
+// chunks. A band counts its stated width.
 Index tokens_held(const Layer& layer, Index context);
 
 // How far back the last token of a stack of local layers can depend: the sum of W - 1 over the
-// layers. Nothing where a layer is anything else than a sliding one.
+// layers. Nothing where a layer is anything else than a sliding one without compressed rows.
 std::optional<Index> stacked_reach(const Model& model);
 
 // A stack of L (causal window W) and G (global) layers over n tokens: the first position on which

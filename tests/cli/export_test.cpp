@@ -164,7 +164,7 @@ TEST_CASE("an export is kept where standard output fails") {
 
 TEST_CASE("names of a catalogue are escaped in a figure") {
   const DataCopy data;
-  data.replace("models/chapter.toml", "title = \"gpt-oss-120b\"", "title = 'a <b> & \"c\"'");
+  data.replace("models/gpt-oss.toml", "title = \"gpt-oss-120b\"", "title = 'a <b> & \"c\"'");
   const Scratch scratch;
   const string file = scratch.folder() + "/x.svg";
   const Finished run = run_swa("kv-budget --model gpt-oss-120b --export " + file, data.setup());

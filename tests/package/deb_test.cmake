@@ -38,7 +38,7 @@ endforeach()
 if(NOT fields MATCHES "\nDepends: ([^\n]+, )?libc6 \\(>= ")
   message(FATAL_ERROR "the package does not depend on libc6:\n${fields}")
 endif()
-foreach(path /usr/bin/swa /usr/share/swa/models/chapter.toml /usr/share/man/man1/swa.1.gz
+foreach(path /usr/bin/swa /usr/share/swa/models/gemma.toml /usr/share/man/man1/swa.1.gz
     /usr/share/man/man1/swa-verify.1.gz /usr/share/bash-completion/completions/swa
     /usr/share/zsh/vendor-completions/_swa /usr/include/swa_plugin.h)
   string(FIND "${contents}" ".${path}\n" at)

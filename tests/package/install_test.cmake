@@ -55,7 +55,7 @@ endfunction()
 file(REMOVE_RECURSE ${scratch}/first ${scratch}/moved)
 expect_success(${CMAKE_COMMAND} --install ${BUILD} --prefix ${scratch}/first)
 
-foreach(file bin/swa share/swa/models/chapter.toml share/bash-completion/completions/swa
+foreach(file bin/swa share/swa/models/gemma.toml share/bash-completion/completions/swa
     share/zsh/site-functions/_swa share/man/man1/swa.1 share/man/man1/swa-verify.1
     share/man/man1/swa-kv-budget.1 include/swa/mask/window.hpp include/swa/kernels/forward.hpp include/swa/kernels/about.hpp
     include/swa_plugin.h)
