@@ -19,9 +19,9 @@ Index part_bytes(Index heads, Index head_dim, const CacheType& type) {
   const Index elements = heads * head_dim;
   const Index group = type.group > 0 ? type.group : head_dim;
   if (elements == 0) return 0;
-  if (elements % group != 0 || elements * type.bits % 8 != 0) {
-    throw UsageError(fmt::format("{} elements of a token do not make whole groups of {} in {}",
-                                 elements, group, type.name),
+  if (head_dim % group != 0 || head_dim * type.bits % 8 != 0) {
+    throw UsageError(fmt::format("a head of {} elements does not make whole groups of {} in {}",
+                                 head_dim, group, type.name),
                      "choose another --dtype");
   }
   return narrow(Wide{elements} * type.bits / 8 + Wide{elements / group} * type.scale_bytes);
@@ -90,9 +90,17 @@ Index plus(Index a, Index b) {
 
 const std::vector<CacheType>& cache_types() {
   static const std::vector<CacheType> kTypes{
-      {"fp32", 32},   {"bf16", 16},   {"fp16", 16},       {"fp8_e4m3", 8},   {"fp8_e5m2", 8},
-      {"int8", 8, 2}, {"int4", 4, 2}, {"q8_0", 8, 2, 32}, {"q4_0", 4, 2, 32}};
+      {"fp32", 32},        {"bf16", 16},       {"fp16", 16},       {"fp8_e4m3", 8},
+      {"fp8_e5m2", 8},     {"int8", 8, 2},     {"int4", 4, 2},     {"q8_0", 8, 2, 32},
+      {"q5_1", 5, 4, 32},  {"q5_0", 5, 2, 32}, {"q4_1", 4, 4, 32}, {"q4_0", 4, 2, 32},
+      {"iq4_nl", 4, 2, 32}};
   return kTypes;
+}
+
+std::vector<std::string> cache_type_words() {
+  std::vector<std::string> words{"fp8"};
+  for (const CacheType& type : cache_types()) words.emplace_back(type.name);
+  return words;
 }
 
 std::optional<CacheType> parse_cache_type(std::string_view word) {
@@ -102,6 +110,11 @@ std::optional<CacheType> parse_cache_type(std::string_view word) {
                                   [&](const CacheType& type) { return type.name == word; });
   if (found == types.end()) return std::nullopt;
   return *found;
+}
+
+std::string type_name(const Demand& demand) {
+  if (demand.k.name == demand.v.name) return std::string(demand.k.name);
+  return fmt::format("{}/{}", demand.k.name, demand.v.name);
 }
 
 Index heads_per_rank(const Layer& layer, Index ranks) {
@@ -121,12 +134,15 @@ Index row_bytes(const Layer& layer, const Demand& demand) {
 std::vector<Stage> stages(const Model& model, Index pipeline_parallel) {
   const auto layers = static_cast<Index>(model.layers.size());
   if (pipeline_parallel > 1) require_stages(model, pipeline_parallel);
+  const Index rest = layers % pipeline_parallel;
   std::vector<Stage> result;
   Index begin = 0;
   for (Index stage = 0; stage < pipeline_parallel; ++stage) {
-    const Index size = layers / pipeline_parallel + (stage < layers % pipeline_parallel ? 1 : 0);
-    result.push_back({model, alike(model, begin, begin + size)});
-    begin += size;
+    const Index from_last = pipeline_parallel - 1 - stage;
+    const bool takes_one = from_last >= 1 && from_last <= rest;
+    const Index end = begin + layers / pipeline_parallel + (takes_one ? 1 : 0);
+    result.push_back({model, begin, end, alike(model, begin, end)});
+    begin = end;
   }
   return result;
 }

@@ -21,6 +21,12 @@ class TooManyBytes : public UsageError {
   TooManyBytes();
 };
 
+// The engine would not serve what is asked, however much memory it had.
+class NotServed : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 Index times(Index a, Index b);
 Index plus(Index a, Index b);
 
@@ -33,6 +39,8 @@ struct CacheType {
 };
 
 const std::vector<CacheType>& cache_types();
+// Their names, and "fp8" for either of its kinds.
+std::vector<std::string> cache_type_words();
 std::optional<CacheType> parse_cache_type(std::string_view word);
 
 struct Demand {
@@ -43,26 +51,31 @@ struct Demand {
   Index pipeline_parallel = 1;  // stages that share the layers
 };
 
+// "bf16", or "bf16/fp8_e4m3" where K and V differ.
+std::string type_name(const Demand& demand);
+
 // Heads of the layer that each rank holds. Heads that are fewer than the ranks are replicated; a
 // latent row is on every rank. Throws UsageError where they cannot be split evenly.
 Index heads_per_rank(const Layer& layer, Index ranks);
 
 // Bytes of K and of V that one token takes in a layer on one rank, scales included. Throws
-// UsageError where the head does not consist of whole groups or bytes.
+// UsageError where a head does not consist of whole groups or bytes.
 Index row_bytes(const Layer& layer, const Demand& demand);
 
-// The layers of one pipeline stage, alike ones together.
+// Layers begin .. end - 1 of a model: those of one pipeline stage, and alike ones together.
 struct Stage {
   struct Layers {
     Layer layer;
     Index count;
   };
   const Model& model;
+  Index begin, end;
   std::vector<Layers> layers;
 };
 
-// Contiguous stages, as even as can be; earlier ones take the rest. Throws UsageError for more
-// stages than layers, and for stages that could part layers from the cache that they share.
+// Contiguous stages, as even as can be; the rest goes to those before the last, as in vLLM. Throws
+// UsageError for more stages than layers, and for stages that could part layers from the cache that
+// they share.
 std::vector<Stage> stages(const Model& model, Index pipeline_parallel);
 
 // Bytes on the rank with the most of them: tokens_held() rows of each layer with its own cache.

@@ -53,22 +53,31 @@ const std::vector<KvLayout>& layouts() {
   return kLayouts;
 }
 
-Allocation allocate(const ChosenLayout& chosen, const Model& model, const Demand& demand) {
-  if (model.encoder && !chosen.layout->for_encoders) {
-    throw UsageError(
-        fmt::format("{} is an encoder: {} keeps no cache of it", model.id, chosen.layout->name),
-        "ask for --layout logical, which counts what a decoder of its shape would keep");
+Allocation allocate(const ChosenLayout& chosen, const std::vector<Stage>& stages,
+                    const Demand& demand) {
+  const KvLayout& layout = *chosen.layout;
+  refuse_other_types(layout, demand.k);
+  refuse_other_types(layout, demand.v);
+  if (layout.one_type && demand.k.name != demand.v.name) {
+    throw UsageError(fmt::format("layout {} has one type for K and V", layout.name),
+                     "give --dtype alone");
   }
-  refuse_other_types(*chosen.layout, demand.k);
-  refuse_other_types(*chosen.layout, demand.v);
   Allocation most;
-  bool first = true;
-  for (const Stage& stage : stages(model, demand.pipeline_parallel)) {
-    Allocation one = chosen.layout->allocate(stage, demand, chosen.settings);
-    if (first || one.bytes() > most.bytes()) most = std::move(one);
-    first = false;
+  for (const Stage& stage : stages) {
+    if (stage.model.encoder && !layout.for_encoders) {
+      throw UsageError(
+          fmt::format("{} is an encoder: {} keeps no cache of it", stage.model.id, layout.name),
+          "ask for --layout logical, which counts what a decoder of its shape would keep");
+    }
+    Allocation one = layout.allocate(stage, demand, chosen.settings);
+    const bool is_first = &stage == &stages.front();
+    if (is_first || one.with_reserved() > most.with_reserved()) most = std::move(one);
   }
   return most;
+}
+
+Allocation allocate(const ChosenLayout& chosen, const Model& model, const Demand& demand) {
+  return allocate(chosen, stages(model, demand.pipeline_parallel), demand);
 }
 
 namespace engines {
@@ -81,6 +90,18 @@ void refuse_compressed(const Stage& stage, std::string_view engine) {
   for (const auto& [layer, count] : stage.layers) {
     if (layer.compress == 0) continue;
     throw UsageError(fmt::format("how {} lays out the compressed rows of {} is not known here",
+                                 engine, stage.model.id),
+                     "ask for --layout logical");
+  }
+}
+
+void refuse_states(const Stage& stage, std::string_view engine) {
+  for (const auto& [layer, count] : stage.layers) {
+    // Those of Falcon-H1 and Hymba lie beside attention in every layer.
+    const std::string& name = stage.model.architecture;
+    if (layer.has_cache() && name != "falcon_h1" && name != "hymba") continue;
+    throw UsageError(fmt::format("how {} shares its blocks with the states of {} is not counted "
+                                 "here",
                                  engine, stage.model.id),
                      "ask for --layout logical");
   }

@@ -40,11 +40,13 @@ class Allocation {
   Index local() const;
   Index global() const;
   Index bytes() const { return plus(local(), global()); }
+  Index with_reserved() const { return plus(bytes(), reserved); }
 
   // Bytes that the engine keeps for itself once, whatever it holds: they count for what fits.
   Index reserved = 0;
+  // Of a pool of blocks: those that a request of the context may hold, and the bytes of each.
+  Index blocks_per_request = 0, bytes_per_block = 0;
   std::vector<std::string> assumptions;
-  std::string shortfall;  // why the engine would not serve the demand even so; empty: it would
 
  private:
   std::array<std::array<Index, kShareNames.size()>, 2> bytes_{};
@@ -88,8 +90,9 @@ struct KvLayout {
   std::string_view name;
   std::string_view summary;
   std::string_view source;  // what was read, and when
-  std::vector<Setting> settings;
-  std::vector<std::string_view> types;  // of the cache, that it has; empty: all
+  std::vector<Setting> settings = {};
+  std::vector<std::string_view> types = {};  // of the cache, that it has; empty: all
+  bool one_type = false;                     // for K and V
   Allocation (*allocate)(const Stage& stage, const Demand& demand, const Settings& settings);
   bool for_encoders = false;  // has an answer for models that cache nothing between calls
 };
@@ -103,8 +106,10 @@ struct ChosenLayout {
   std::string text;  // as it was asked for, such as "vllm:block-size=32"
 };
 
-// On the rank with the most bytes. Throws UsageError where the engine does not have the type, or
-// where what it does with the model is not known.
+// On the rank with the most bytes. Throws UsageError where the engine does not have the type or
+// what it does with the model is not known, and NotServed.
+Allocation allocate(const ChosenLayout& chosen, const std::vector<Stage>& stages,
+                    const Demand& demand);
 Allocation allocate(const ChosenLayout& chosen, const Model& model, const Demand& demand);
 
 }  // namespace swa

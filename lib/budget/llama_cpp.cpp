@@ -1,5 +1,5 @@
-// llama.cpp: one cache for the layers without a window and one for those with, whose cells are
-// divided among the slots of the server or shared by them.
+// llama.cpp: one cache for the layers without a window and one for those with, whose cells belong
+// to the slots of the server or are shared by them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr Index kPad = 256;  // cells
 
 // Architectures whose window it implements, by model_type or by the name in GGUF files where that
-// stands for several; phi3's is switched off there (its issue 13676).
+// stands for several.
 bool has_window(const Stage& stage) {
   constexpr std::array<std::string_view, 16> kNames{
       "gemma2", "cohere2", "cohere2_moe", "olmo2",        "olmo3",  "afmoe",
@@ -28,40 +28,51 @@ bool has_window(const Stage& stage) {
          std::count(kNames.begin(), kNames.end(), name) == 1;
 }
 
+// Architectures that it runs without their window: phi3's is switched off (its issue 13676), and
+// Mistral's files have none.
+bool has_none(const Stage& stage) {
+  const std::string& name = stage.model.architecture;
+  return name == "phi3" || name == "mistral" || name == "starcoder2" || name == "exaone4";
+}
+
 Allocation allocate_llama_cpp(const Stage& stage, const Demand& demand, const Settings& settings) {
   refuse_compressed(stage, "llama.cpp");
   const Index ubatch = settings.count("ubatch-size", 512);
   const Index slots = settings.count("parallel", demand.batch);
   const bool unified = settings.flag("kv-unified");
   const bool windows = has_window(stage) && !settings.flag("swa-full");
-  const Index all = round_up(times(demand.context, demand.batch), kPad);
-  const Index cells = unified ? all : round_up(larger(1, all / slots), kPad);
+  if (slots < demand.batch) {
+    throw NotServed(
+        fmt::format("llama.cpp:parallel={} has fewer slots than there are sequences: {}", slots,
+                    demand.batch),
+        "give a smaller --batch or more slots");
+  }
+  // Each slot holds the context, or all share as many cells as the sequences have tokens.
+  const Index all = round_up(times(demand.context, unified ? demand.batch : slots), kPad);
+  const Index cells = unified ? all : round_up(all / slots, kPad);
   const Index streams = unified ? 1 : slots;
+  const Index asked_slots = unified ? slots : 1;
   Allocation result;
   bool any_local = false;
-  for (const auto& [layer, count] : stage.layers) {
-    if (layer.keeps != Keeps::own) continue;
-    const Index needed = times(tokens_held(layer, demand.context), demand.batch);
-    Index wanted = times(demand.context, demand.batch), taken = cells;
-    if (layer.is_local()) {
-      any_local = true;
-      if (windows) {
-        const Index asked = plus(times(layer.window.width, unified ? slots : 1), ubatch);
-        wanted = times(smaller(cells, asked), streams);
-        taken = round_up(smaller(cells, asked), kPad);
-      }
+  each_kind(stage, demand, [&](const Layer& layer, Index bytes, Index needed) {
+    Index wanted = times(demand.context, unified ? demand.batch : slots), taken = cells;
+    any_local = any_local || layer.is_local();
+    if (layer.is_local() && windows) {
+      const Index asked = plus(times(*stated_width(layer.window), asked_slots), ubatch);
+      wanted = larger(needed, times(smaller(cells, asked), streams));
+      taken = round_up(smaller(cells, asked), kPad);
     }
-    result.add_rows(layer, times(row_bytes(layer, demand), count), needed, wanted,
-                    times(taken, streams));
-  }
-  result.assumptions.push_back(fmt::format("{} slots{}, with flash attention", slots,
+    result.add_rows(layer, bytes, needed, wanted, times(taken, streams));
+  });
+  result.assumptions.push_back(fmt::format("{} {}{}, with flash attention", slots,
+                                           slots == 1 ? "slot" : "slots",
                                            unified ? " of one unified cache" : ""));
   if (any_local && !windows) {
-    result.assumptions.push_back("llama.cpp keeps all tokens of this model's local layers");
-  }
-  if (cells < demand.context || (!unified && slots < demand.batch)) {
-    result.shortfall = fmt::format("{} slots of {} tokens each do not hold {} sequences of {}",
-                                   slots, cells, demand.batch, demand.context);
+    result.assumptions.push_back(
+        has_none(stage) || settings.flag("swa-full")
+            ? "llama.cpp keeps all tokens of this model's local layers"
+            : "llama.cpp is not known to use this architecture's window: if it runs there, all "
+              "tokens are kept");
   }
   return result;
 }
@@ -70,16 +81,17 @@ Allocation allocate_llama_cpp(const Stage& stage, const Demand& demand, const Se
 
 KvLayout llama_cpp() {
   using Kind = Setting::Kind;
-  return {
-      "llama.cpp",
-      "llama.cpp: two caches of cells, allocated for all slots at the start",
-      "llama.cpp of 2026-05-04, as TheTom/llama-cpp-turboquant carries it (69d8e4be47)",
-      {{"ubatch-size", Kind::positive, "512", "tokens that are computed at once"},
-       {"parallel", Kind::positive, "batch", "slots, among which ctx x batch cells are divided"},
-       {"kv-unified", Kind::flag, "off", "the slots share their cells"},
-       {"swa-full", Kind::flag, "off", "all layers keep all tokens"}},
-      {"fp32", "bf16", "fp16", "q8_0", "q4_0"},
-      allocate_llama_cpp};
+  return {.name = "llama.cpp",
+          .summary = "llama.cpp: two caches of cells, allocated for all slots at the start",
+          .source =
+              "llama.cpp of 2026-05-04, as TheTom/llama-cpp-turboquant carries it "
+              "(69d8e4be47); architectures: its source of August 2026",
+          .settings = {{"ubatch-size", Kind::positive, "512", "tokens that are computed at once"},
+                       {"parallel", Kind::positive, "batch", "slots of the server, of ctx each"},
+                       {"kv-unified", Kind::flag, "off", "the slots share ctx x batch cells"},
+                       {"swa-full", Kind::flag, "off", "all layers keep all tokens"}},
+          .types = {"fp32", "bf16", "fp16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl"},
+          .allocate = allocate_llama_cpp};
 }
 
 }  // namespace swa::engines

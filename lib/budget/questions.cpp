@@ -27,10 +27,27 @@ Index largest(Index limit, Fits fits) {
   return low;
 }
 
-bool fits(const ChosenLayout& layout, const Model& model, const Demand& demand, Index bytes) {
+Index peak(const ChosenLayout& layout, const std::vector<Stage>& stages, const Demand& demand) {
+  const auto taken = [&](const Demand& at) { return allocate(layout, stages, at).with_reserved(); };
+  Index chunk = 0;  // one model has chunks of one size
+  for (const Stage& stage : stages) {
+    for (const auto& [layer, count] : stage.layers) {
+      if (layer.window.kind == Window::Kind::chunked) chunk = layer.window.width;
+    }
+  }
+  if (chunk == 0 || demand.context <= chunk) return taken(demand);
+  Demand before = demand;
+  before.context = demand.context / chunk * chunk;
+  return larger(taken(demand), taken(before));
+}
+
+bool fits(const ChosenLayout& layout, const std::vector<Stage>& stages, const Demand& demand,
+          Index bytes) {
   try {
-    return peak_bytes(layout, model, demand) <= bytes;
+    return peak(layout, stages, demand) <= bytes;
   } catch (const TooManyBytes&) {
+    return false;
+  } catch (const NotServed&) {
     return false;
   }
 }
@@ -46,34 +63,26 @@ const Layer& first_layer(const Model& model, bool local) {
 }  // namespace
 
 Index peak_bytes(const ChosenLayout& layout, const Model& model, const Demand& demand) {
-  const auto taken = [&](const Demand& at) {
-    const Allocation allocation = allocate(layout, model, at);
-    return plus(allocation.bytes(), allocation.reserved);
-  };
-  Index peak = taken(demand);
-  Index chunk = 0;  // one model has chunks of one size
-  for (const Layer& layer : model.layers) {
-    if (layer.window.kind == Window::Kind::chunked) chunk = layer.window.width;
-  }
-  if (chunk > 0 && demand.context > chunk) {
-    Demand before = demand;
-    before.context = demand.context / chunk * chunk;
-    peak = larger(peak, taken(before));
-  }
-  return peak;
+  return peak(layout, stages(model, demand.pipeline_parallel), demand);
+}
+
+bool fits(const ChosenLayout& layout, const Model& model, const Demand& demand, Index bytes) {
+  return fits(layout, stages(model, demand.pipeline_parallel), demand, bytes);
 }
 
 Index most_sequences(const ChosenLayout& layout, const Model& model, Demand demand, Index bytes) {
+  const std::vector<Stage> all = stages(model, demand.pipeline_parallel);
   return largest(kUnbounded, [&](Index batch) {
     demand.batch = batch;
-    return fits(layout, model, demand, bytes);
+    return fits(layout, all, demand, bytes);
   });
 }
 
 Index most_context(const ChosenLayout& layout, const Model& model, Demand demand, Index bytes) {
+  const std::vector<Stage> all = stages(model, demand.pipeline_parallel);
   return largest(kUnbounded, [&](Index context) {
     demand.context = context;
-    return fits(layout, model, demand, bytes);
+    return fits(layout, all, demand, bytes);
   });
 }
 
@@ -95,10 +104,17 @@ Model with_window(const Model& model, Index W) {
 
 Index widest_window(const ChosenLayout& layout, const Model& model, const Demand& demand,
                     Index bytes) {
-  const Index limit = demand.context;
-  const Index W = largest(
-      limit, [&](Index width) { return fits(layout, with_window(model, width), demand, bytes); });
-  return W == limit ? kUnbounded : W;
+  if (layout.settings.word("shares", "") == "proportional") {
+    throw UsageError("with shares in proportion to the windows no widest window can be found",
+                     "leave shares=proportional out");
+  }
+  const auto holds = [&](Index W) { return fits(layout, with_window(model, W), demand, bytes); };
+  if (holds(kUnbounded)) return kUnbounded;
+  // Where W is 1 transformers keeps all tokens, so it stands apart. Beyond the context mlx-lm
+  // rounds.
+  const Index most = plus(demand.context, 1024);
+  const Index more = largest(most - 1, [&](Index n) { return holds(n + 1); });
+  return more > 0 ? more + 1 : (holds(1) ? 1 : 0);
 }
 
 Model with_global_layers(const Model& model, Index global) {

@@ -13,8 +13,11 @@ namespace swa {
 // chunks begin anew, and what the engine keeps for itself.
 Index peak_bytes(const ChosenLayout& layout, const Model& model, const Demand& demand);
 
-// Contexts and batches above this are as good as unbounded.
-inline constexpr Index kUnbounded = Index{1} << 50;
+// Whether those are at most so many, and the engine serves the demand.
+bool fits(const ChosenLayout& layout, const Model& model, const Demand& demand, Index bytes);
+
+// The answer where there is no end to what fits, within what can be asked.
+inline constexpr Index kUnbounded = kMaxIndex;
 
 // The most sequences of the demand's context, or tokens of each of its sequences, that `bytes`
 // hold; 0 where not even one. kUnbounded where there is no end.
@@ -32,7 +35,8 @@ Index widest_window(const ChosenLayout& layout, const Model& model, const Demand
 // both; the first ones are the global ones. Throws UsageError where it does not have sliding layers
 // and else global ones, each with its own cache.
 Model with_global_layers(const Model& model, Index global);
-// The most global layers that `bytes` hold; -1 where not even 0.
+// The most global layers that `bytes` hold; -1 where not even 0. Of one pipeline stage, since where
+// the global layers stand decides which stage has them.
 Index most_global_layers(const ChosenLayout& layout, const Model& model, const Demand& demand,
                          Index bytes);
 

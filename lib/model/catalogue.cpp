@@ -119,7 +119,8 @@ Model read_model(const TomlTable& table) {
                            "nope",
                            "source",
                            "sure",
-                           "note"});
+                           "note",
+                           "caveat"});
   Model model;
   model.id = table.text("id");
   if (!is_plain_word(model.id)) {
@@ -141,6 +142,7 @@ Model read_model(const TomlTable& table) {
   model.source = table.text("source");
   model.sure = text_or_nothing(table, "sure");
   model.note = text_or_nothing(table, "note");
+  model.caveat = text_or_nothing(table, "caveat");
   if (table.has("unknown")) {
     model.unknown = table.texts("unknown");
   } else {

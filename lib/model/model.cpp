@@ -48,7 +48,7 @@ std::optional<Index> stated_width(const Window& window) {
       return window.width;
     case Window::Kind::band:
       if (window.left.bounded && window.right.bounded) {
-        return window.left.reach + window.right.reach;
+        return larger(1, window.left.reach + window.right.reach);
       }
       return std::nullopt;
     default:

@@ -64,6 +64,7 @@ struct Model {
   std::string source;  // where the figures come from
   std::string sure;    // what kind of source that is, such as "config"
   std::string note;    // what a reader of the figures should know
+  std::string caveat;  // what is assumed or not counted
 
   Index local_layers() const;   // that have a window, with or without a cache of their own
   Index global_layers() const;  // the other layers with attention

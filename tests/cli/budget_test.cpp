@@ -39,7 +39,7 @@ const string kConfig =
 
 TEST_CASE("kv-budget puts layouts side by side and each record gives itself again") {
   const string line =
-      "kv-budget --model gpt-oss-20b,gemma-3-27b --ctx 8Ki,128Ki --dtype-k fp8 --tp 2 --batch 3 "
+      "kv-budget --model gpt-oss-20b,gemma-3-27b --ctx 8Ki,128Ki --dtype fp8 --tp 2 --batch 3 "
       "--layout logical,vllm:block-size=32:max-num-batched-tokens=2Ki,sglang";
   const json records = records_of(line);
   REQUIRE(records.size() == 12);
@@ -49,7 +49,7 @@ TEST_CASE("kv-budget puts layouts side by side and each record gives itself agai
     const json again = records_of(repro.substr(4));
     REQUIRE(again.size() == 1);
     CHECK(again[0] == record);
-    CHECK(record["dtype"] == "fp8_e4m3/bf16");
+    CHECK(record["dtype"] == "fp8_e4m3");
     const auto sum =
         record["bytes_global"].get<std::int64_t>() + record["bytes_local"].get<std::int64_t>();
     CHECK(record["bytes"] == sum);

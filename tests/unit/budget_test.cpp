@@ -222,13 +222,13 @@ TEST_CASE("llama.cpp: six measured sizes") {
                                                              {2, 8'192, 54}}) {
     CAPTURE(parallel);
     CAPTURE(cells);
-    // So many sequences of their share each, and one server of so many slots.
-    CHECK(bytes("llama.cpp", gemma, cells / parallel, parallel) == mib * kMiB);
-    CHECK(bytes("llama.cpp:parallel=" + std::to_string(parallel), gemma, cells) == mib * kMiB);
+    // So many sequences of their share each, and as many slots for one sequence.
+    const Index share = cells / parallel;
+    CHECK(bytes("llama.cpp", gemma, share, parallel) == mib * kMiB);
+    CHECK(bytes("llama.cpp:parallel=" + std::to_string(parallel), gemma, share) == mib * kMiB);
   }
-  CHECK(allocated("llama.cpp:parallel=2", gemma, 4'096).shortfall ==
-        "2 slots of 2048 tokens each do not hold 1 sequences of 4096");
-  CHECK(allocated("llama.cpp", gemma, 2'048, 2).shortfall.empty());
+  CHECK(refusal("llama.cpp:parallel=2", gemma, {2'048, 3}) ==
+        "llama.cpp:parallel=2 has fewer slots than there are sequences: 3");
   // One cache for two slots: PAD(2 x 512 + 512) cells.
   CHECK(bytes("llama.cpp:kv-unified:parallel=2", gemma, 4'096) ==
         12 * kMiB + Index{1'536} * 15'360);
@@ -262,15 +262,19 @@ TEST_CASE("SGLang: two pools for some architectures, and one for the others") {
   const Allocation pools = allocated("sglang", oss, 100'000);
   CHECK(pools.global() == Index{100'000} * 24'576);
   CHECK(pools.local() == Index{80'000} * 24'576);
-  CHECK(pools.shortfall.empty());
   CHECK(allocated("sglang:swa-full-tokens-ratio=0.5:page-size=64", oss, 100'000).local() ==
         Index{49'984} * 24'576);
+  // As Python multiplies: 0.7 x 100,000 is 70,000 and not a little less.
+  CHECK(allocated("sglang:swa-full-tokens-ratio=0.7", oss, 100'000).local() ==
+        Index{70'000} * 24'576);
   CHECK(bytes("sglang:disable-hybrid-swa-memory", oss, 100'000) == Index{100'000} * 49'152);
   CHECK(bytes("sglang", model("gemma-3-27b"), 131'072) ==
         all_global_bytes(model("gemma-3-27b"), {131'072, 1}));
-  // A request of 4096 tokens is given 4096 + 1 local slots; the pool of its share has 3276.
-  CHECK(allocated("sglang", oss, 4'096).shortfall ==
-        "the local pool has 3276 of the 4097 slots that are needed");
+  // A request of 4096 tokens is given 4096 + 1 local slots, so the global pool has 5122.
+  const Allocation small = allocated("sglang", oss, 4'096);
+  CHECK(small.local() == Index{4'097} * 24'576);
+  CHECK(small.global() == Index{5'122} * 24'576);
+  CHECK(small.of(false, Share::idle) == Index{5'122 - 4'096} * 24'576);
 }
 
 TEST_CASE("TensorRT-LLM: blocks and shares") {
@@ -306,9 +310,13 @@ TEST_CASE("transformers keeps W - 1 tokens, and all of them where W is 1") {
 TEST_CASE("mlx-lm grows in steps and holds a prefill step beside the window") {
   const Index row = 2 * 64 * 2;
   CHECK(bytes("mlx", stack(1, 0, 1), 5'000) == 5'120 * row);
-  CHECK(bytes("mlx", stack(0, 1, 1'000), 5'000) == (1'000 + 2'048 - 1) * row);
-  CHECK(bytes("mlx:prefill-step-size=1", stack(0, 1, 1'000), 5'000) == 1'000 * row);
-  CHECK(bytes("mlx:prefill-step-size=1", stack(0, 1, 1'000), 300) == 512 * row);
+  Model rotating = stack(0, 1, 1'000);
+  rotating.architecture = "olmo3";
+  CHECK(bytes("mlx", rotating, 5'000) == (1'000 + 2'048 - 1) * row);
+  CHECK(bytes("mlx:prefill-step-size=1", rotating, 5'000) == 1'000 * row);
+  CHECK(bytes("mlx:prefill-step-size=1", rotating, 300) == 512 * row);
+  CHECK(bytes("mlx", model("gemma-2-9b"), 5'120) ==
+        all_global_bytes(model("gemma-2-9b"), {5'120, 1}));
 }
 
 TEST_CASE("types of the cache and their scales") {
@@ -325,13 +333,18 @@ TEST_CASE("types of the cache and their scales") {
   CHECK(row("int4", "int4") == 2 * 16 * (64 + 2));
   // llama.cpp's blocks: 34 and 18 bytes for 32 elements.
   CHECK(row("q8_0", "q4_0") == 2'048 / 32 * (34 + 18));
-  layer.kv_heads = 1;
+  CHECK(row("q5_0", "q5_1") == 2'048 / 32 * (22 + 24));
+  CHECK(row("q4_1", "iq4_nl") == 2'048 / 32 * (20 + 18));
   layer.head_dim_k = 80;
   CHECK_THROWS_AS(row("q8_0", "bf16"), UsageError);
   CHECK(refusal("vllm", stack(1, 0, 1), demand).empty() == false);
   demand.k = demand.v = *parse_cache_type("int8");
   CHECK(refusal("hf", stack(1, 0, 1), demand) == "layout hf has no cache of type int8");
   CHECK(refusal("logical", stack(1, 0, 1), demand) == "");
+  CHECK(allocate(layout("trtllm"), stack(1, 0, 1), demand).bytes() == 64 * 2 * 64);
+  demand.k = *parse_cache_type("fp8");
+  demand.v = *parse_cache_type("bf16");
+  CHECK(refusal("vllm", stack(1, 0, 1), demand) == "layout vllm has one type for K and V");
 }
 
 TEST_CASE("ranks split heads, replicate few of them and keep latent rows") {
@@ -375,10 +388,12 @@ TEST_CASE("compressed rows beside the window") {
 TEST_CASE("what is not known of an engine is refused") {
   CHECK(refusal("sglang", model("gemma-3n-e2b"), {1'000, 1}).starts_with("whether SGLang sets"));
   CHECK(refusal("trtllm", model("gemma-4-e4b"), {1'000, 1}).starts_with("whether TensorRT-LLM"));
-  CHECK(refusal("mlx", model("llama-4-scout"), {1'000, 1}).starts_with("how many rows mlx-lm"));
+  CHECK(refusal("mlx", model("llama-4-scout"), {1'000, 1}).starts_with("what mlx-lm keeps"));
   CHECK(refusal("vllm", model("modernbert-base"), {1'000, 1}) ==
         "modernbert-base is an encoder: vllm keeps no cache of it");
   CHECK(refusal("full", model("modernbert-base"), {1'000, 1}) == "");
+  CHECK(refusal("vllm", model("jamba-v0.1"), {1'000, 1}).starts_with("how vLLM shares its blocks"));
+  CHECK(refusal("vllm", model("falcon-h1-34b"), {1'000, 1}).starts_with("how vLLM shares"));
 }
 
 TEST_CASE("answers lie between what fits and what does not") {
@@ -408,6 +423,63 @@ TEST_CASE("answers lie between what fits and what does not") {
     REQUIRE(bytes("logical", scout, t) <= Index{1} << 30);
   }
   CHECK(peak_bytes(logical, scout, {most + 1, 1}) > Index{1} << 30);
+}
+
+TEST_CASE("vLLM: pipeline stages take their layers of each group of the model") {
+  Demand demand{131'072, 1};
+  demand.pipeline_parallel = 4;
+  // 15, 16, 16 and 15 layers; a stage has up to 3 of the 10 layers of each of 7 groups.
+  CHECK(allocate(layout("vllm"), model("gemma-3-27b"), demand).bytes() ==
+        Index{8'192 + 6 * 2'113} * 3 * 131'072);
+  demand.pipeline_parallel = 1;
+  CHECK(allocate(layout("vllm"), model("gemma-3-27b"), demand).bytes() == 15'275'130'880);
+}
+
+TEST_CASE("TensorRT-LLM: windows that the context does not exceed are one with the global layers") {
+  const Model& olmo = model("olmo-3-7b");
+  CHECK(bytes("trtllm", olmo, 4'096) == all_global_bytes(olmo, {4'096, 1}));
+  CHECK(allocated("trtllm", olmo, 4'160).of(true, Share::idle) == 0);
+  CHECK(allocated("trtllm", olmo, 4'160).of(false, Share::idle) > 0);
+  const Model& scout = model("llama-4-scout");
+  CHECK(bytes("trtllm:shares=equal", scout, 32'768) == all_global_bytes(scout, {32'768, 1}));
+}
+
+TEST_CASE("a default that is given explicitly changes no byte") {
+  std::size_t numbers = 0;
+  for (const KvLayout& one : layouts()) {
+    for (const Setting& setting : one.settings) {
+      if (setting.usual.find_first_not_of("0123456789.") != std::string_view::npos) continue;
+      ++numbers;
+      const std::string name(one.name), text = name + ":" + std::string(setting.name) + "=";
+      CAPTURE(text);
+      for (const Index context : {300, 9'000, 100'000}) {
+        CHECK(bytes(text + std::string(setting.usual), model("gpt-oss-20b"), context, 3) ==
+              bytes(name, model("gpt-oss-20b"), context, 3));
+      }
+    }
+  }
+  CHECK(numbers >= 11);
+}
+
+TEST_CASE("the widest window is that of trying them all") {
+  for (const char* text :
+       {"logical", "ring:chunk=3", "paged:block-size=4", "hf",
+        "vllm:max-num-batched-tokens=5:block-size=2", "trtllm:tokens-per-block=4",
+        "trtllm:tokens-per-block=4:max-num-tokens=3:shares=equal", "mlx:prefill-step-size=5"}) {
+    const ChosenLayout chosen = layout(text);
+    Model m = stack(2, 3, 8);
+    m.architecture = "gemma3";  // mlx-lm has a rotating cache for it
+    const Demand demand{40, 1};
+    for (Index budget = 20'000; budget < 120'000; budget += 1'111) {
+      Index most = 0;
+      for (Index W = 1; W <= 600; ++W) {
+        if (fits(chosen, with_window(m, W), demand, budget)) most = W;
+      }
+      CAPTURE(text);
+      CAPTURE(budget);
+      CHECK(widest_window(chosen, m, demand, budget) == (most == 600 ? kUnbounded : most));
+    }
+  }
 }
 
 // Exercise 5 of the chapter: the Gemma 2 27B shape with W = 1024 at 131,072 tokens under 10 GiB.

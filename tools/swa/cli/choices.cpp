@@ -55,12 +55,6 @@ List trap_words() {
   return words;
 }
 
-List type_words() {
-  List words{"fp8"};
-  for (const CacheType& type : cache_types()) words.emplace_back(type.name);
-  return words;
-}
-
 List layout_words() {
   List words{"all"};
   for (const KvLayout& layout : layouts()) words.emplace_back(layout.name);
@@ -88,9 +82,9 @@ const std::vector<Row>& rows() {
       {"", "--kernel", {{}, "kernels"}},
       {"", "--model", {{}, "models"}},
       {"", "--suite", {{}, "suites"}},
-      {"kv-budget", "--dtype", {type_words()}},
-      {"kv-budget", "--dtype-k", {type_words()}},
-      {"kv-budget", "--dtype-v", {type_words()}},
+      {"kv-budget", "--dtype", {cache_type_words()}},
+      {"kv-budget", "--dtype-k", {cache_type_words()}},
+      {"kv-budget", "--dtype-v", {cache_type_words()}},
       {"kv-budget", "--layout", {layout_words()}},
       {"kv-budget", "--solve", {{"ratio", "window", "context", "batch"}}},
       {"kv-budget", "--config", {{}, "", true}},

@@ -145,7 +145,7 @@ double parse_real(std::string_view option, std::string_view text) {
 }
 
 Index parse_bytes(std::string_view option, std::string_view text) {
-  double number = 0;
+  long double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, trouble] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
   const long double unit = unit_of({rest, static_cast<std::size_t>(end - rest)});
@@ -155,12 +155,12 @@ Index parse_bytes(std::string_view option, std::string_view text) {
                          : fmt::format("{} {} is not a number of bytes", option, quoted(text)),
                      "write a number and a unit, such as 80GiB, 1.5TB or 4096B");
   }
-  const long double bytes = static_cast<long double>(number) * unit;
+  const long double bytes = number * unit;
   if (!(bytes >= 1) || bytes > static_cast<long double>(kMaxIndex)) {
     throw UsageError(fmt::format("{} {} is not within 1 byte .. 2^60 bytes", option, quoted(text)),
                      "write a number and a unit, such as 80GiB");
   }
-  return static_cast<Index>(bytes);
+  return std::llround(bytes);
 }
 
 Index parse_bandwidth(std::string_view option, std::string_view text) {

@@ -27,7 +27,7 @@ std::vector<Index> parse_counts(std::string_view option, std::string_view text, 
 // A finite number.
 double parse_real(std::string_view option, std::string_view text);
 // Bytes, such as 80GiB, 1.5TB or 4096: KB, MB, GB, TB are powers of 1000, KiB, MiB, GiB, TiB of
-// 1024. A part of a byte is dropped. At least 1 and at most 2^60.
+// 1024. Rounded to a whole byte, at least 1 and at most 2^60.
 Index parse_bytes(std::string_view option, std::string_view text);
 // Bytes a second, such as 4.8TB/s.
 Index parse_bandwidth(std::string_view option, std::string_view text);

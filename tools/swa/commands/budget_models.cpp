@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <set>
 
 #include "cli/data.hpp"
@@ -15,8 +14,9 @@
 namespace swa::commands {
 namespace {
 
-ChosenModel from_catalogue(const Model& model, std::string_view name) {
-  ChosenModel chosen{{model, {}, {}, {}}, fmt::format("--model {}", name)};
+ChosenModel from_catalogue(const Model& model) {
+  ChosenModel chosen{{model, {}, {}, {}}, fmt::format("--model {}", model.id)};
+  if (!model.caveat.empty()) chosen.reading.warnings.push_back(model.caveat);
   const auto origin = [&](const char* quantity, std::string value) {
     chosen.reading.origins.push_back({quantity, std::move(value), "catalogue"});
   };
@@ -76,12 +76,12 @@ std::vector<ChosenModel> from_names(const cli::Option& option) {
                                          "swa kv-budget --list names those there are; "
                                          "--config reads any model's config.json"));
     }
-    chosen.push_back(from_catalogue(*model, model->id));
+    chosen.push_back(from_catalogue(*model));
   }
   return chosen;
 }
 
-// Runs of one letter as a number: "LLLLLG" 8 times, or "5L G".
+// "LLLLLG repeated" for a plan that begins anew every few layers; else the plan.
 std::string short_plan(const std::string& plan) {
   for (std::size_t period = 1; period <= plan.size() / 2 && period <= 12; ++period) {
     bool repeats = true;
@@ -91,19 +91,6 @@ std::string short_plan(const std::string& plan) {
     if (repeats) return fmt::format("{} repeated", plan.substr(0, period));
   }
   return plan;
-}
-
-report::Value windows_of(const Model& model) {
-  std::set<Index> widths;
-  for (const Layer& layer : model.layers) {
-    if (!layer.is_local()) continue;
-    const bool is_band = layer.window.kind == Window::Kind::band;
-    widths.insert(is_band ? layer.window.left.reach + layer.window.right.reach
-                          : layer.window.width);
-  }
-  if (widths.empty()) return {};
-  if (widths.size() == 1) return *widths.begin();
-  return report::Numbers(widths.begin(), widths.end());
 }
 
 // Shapes of rows that some layers have, such as "16 x 128".
@@ -171,6 +158,16 @@ report::Lines plan_lines(const ChosenModel& chosen) {
 }
 
 }  // namespace
+
+report::Value windows_of(const Model& model) {
+  std::set<Index> widths;
+  for (const Layer& layer : model.layers) {
+    if (layer.is_local()) widths.insert(stated_width(layer.window).value_or(0));
+  }
+  if (widths.empty()) return {};
+  if (widths.size() == 1) return *widths.begin();
+  return report::Numbers(widths.begin(), widths.end());
+}
 
 ModelOptions::ModelOptions(cli::Command& command)
     : model_(command.add("model", "",

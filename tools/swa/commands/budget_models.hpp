@@ -28,6 +28,9 @@ class ModelOptions {
   const cli::Option& gguf_;
 };
 
+// W or C of the local layers, a list where they differ; null where all are global.
+report::Value windows_of(const Model& model);
+
 // The catalogue: a record for each model.
 report::Report model_list();
 

@@ -24,8 +24,9 @@ Value or_no_end(Index most) {
 }
 
 Budget answer(const ChosenModel& model, const ChosenLayout& layout, const Demand& demand) {
-  Budget budget{&model, &layout, demand, {}, {}};
+  Budget budget{&model, &layout, demand, {}, 0, {}};
   require_known(model.model());
+  budget.all_global = all_global_bytes(model.model(), demand);
   budget.allocation = allocate(layout, model.model(), demand);
   return budget;
 }
@@ -33,26 +34,10 @@ Budget answer(const ChosenModel& model, const ChosenLayout& layout, const Demand
 std::string note_of(const Budget& budget) {
   const Model& model = budget.model->model();
   if (!budget.allocation) return budget.refusal;
-  if (!budget.allocation->shortfall.empty()) return budget.allocation->shortfall;
   if (model.hypothetical) return "arithmetic: a hypothetical model";
   if (model.encoder) return "arithmetic: an encoder caches nothing between calls";
   if (model.supports(budget.demand.context)) return "";
   return fmt::format("arithmetic: above the model's {}", *model.max_positions);
-}
-
-// W of the local layers; null where all are global.
-Value local_windows(const Model& model) {
-  report::Numbers widths;
-  for (const Layer& layer : model.layers) {
-    if (!layer.is_local()) continue;
-    const Index width = layer.window.kind == Window::Kind::band
-                            ? plus(layer.window.left.reach, layer.window.right.reach)
-                            : layer.window.width;
-    if (std::count(widths.begin(), widths.end(), width) == 0) widths.push_back(width);
-  }
-  if (widths.empty()) return {};
-  if (widths.size() == 1) return widths.front();
-  return widths;
 }
 
 bool has_states(const Model& model) {
@@ -63,6 +48,9 @@ bool has_states(const Model& model) {
 report::Words assumptions_of(const Budget& budget) {
   const Model& model = budget.model->model();
   report::Words words = budget.model->reading.warnings;
+  const bool compresses = std::any_of(model.layers.begin(), model.layers.end(),
+                                      [](const Layer& layer) { return layer.compress > 0; });
+  if (compresses) words.push_back("the keys of the indexer that picks rows are not counted");
   if (has_states(model)) words.push_back("the state of layers without a cache is not counted");
   if (budget.demand.pipeline_parallel > 1) {
     words.push_back("layers divided among the stages as evenly as can be, the fullest GPU");
@@ -87,18 +75,16 @@ std::string repro(const BudgetRequest& request, const Budget& budget) {
 }
 
 void add_bytes(report::Record& record, const Budget& budget) {
-  const Model& model = budget.model->model();
   Value all, used, local, global, all_gib, used_gib, saving;
   if (budget.allocation) {
-    const Index all_bytes = all_global_bytes(model, budget.demand);
     const Index bytes = budget.allocation->bytes();
-    all = all_bytes;
     used = bytes;
     local = budget.allocation->local();
     global = budget.allocation->global();
-    all_gib = gib(all_bytes);
     used_gib = gib(bytes);
-    if (bytes > 0) saving = static_cast<double>(all_bytes) / static_cast<double>(bytes);
+    all = budget.all_global;
+    all_gib = gib(budget.all_global);
+    if (bytes > 0) saving = static_cast<double>(budget.all_global) / static_cast<double>(bytes);
   }
   record.hide("bytes_all_global", all)
       .hide("bytes", used)
@@ -159,18 +145,16 @@ report::Record budget_record(const BudgetRequest& request, const Budget& budget)
       .add({"layout", "layout", "", request.names_layouts ? Show::everywhere : Show::machine},
            budget.layout->text)
       .hide("batch", demand.batch)
-      .hide("dtype", dtype_name(demand))
+      .hide("dtype", type_name(demand))
       .hide("dtype_k", std::string(demand.k.name))
       .hide("dtype_v", std::string(demand.v.name))
       .hide("tp", demand.tensor_parallel)
       .hide("pp", demand.pipeline_parallel);
   add_bytes(record, budget);
-  record.add({"window", "W", "", Show::everywhere, "", "none"}, local_windows(model));
+  record.add({"window", "W", "", Show::everywhere, "", "none"}, windows_of(model));
   add_room(record, request, budget);
   add_reads(record, request, budget);
-  record
-      .hide("supported", budget.allocation && budget.allocation->shortfall.empty() &&
-                             model.supports(demand.context))
+  record.hide("supported", budget.allocation && model.supports(demand.context))
       .hide("max_positions", report::or_null(model.max_positions))
       .add({"note", "note"}, note_of(budget))
       .hide("assumptions", assumptions_of(budget))
@@ -192,14 +176,7 @@ void require_known(const Model& model) {
 }
 
 bool Budget::fits(const BudgetRequest& request) const {
-  if (!allocation || !request.room) return false;
-  return allocation->shortfall.empty() &&
-         peak_bytes(*layout, model->model(), demand) <= *request.room;
-}
-
-std::string dtype_name(const Demand& demand) {
-  if (demand.k.name == demand.v.name) return std::string(demand.k.name);
-  return fmt::format("{}/{}", demand.k.name, demand.v.name);
+  return allocation && request.room && swa::fits(*layout, model->model(), demand, *request.room);
 }
 
 std::vector<Budget> budgets(const BudgetRequest& request) {
@@ -214,11 +191,9 @@ std::vector<Budget> budgets(const BudgetRequest& request) {
         try {
           result.push_back(answer(model, layout, demand));
           any = true;
-        } catch (const TooManyBytes&) {
-          throw;
         } catch (const UsageError& refusal) {
           if (!first) first = refusal;
-          result.push_back({&model, &layout, demand, {}, refusal.what()});
+          result.push_back({&model, &layout, demand, {}, 0, refusal.what()});
         }
       }
     }
@@ -231,53 +206,6 @@ report::Table budget_table(const BudgetRequest& request, const std::vector<Budge
   report::Table table;
   for (const Budget& budget : budgets) append(table, budget_record(request, budget));
   return table;
-}
-
-report::Table breakdown_table(const std::vector<Budget>& budgets) {
-  report::Table table;
-  table.name = "part";
-  for (const Budget& budget : budgets) {
-    if (!budget.allocation) continue;
-    for (const bool local : {false, true}) {
-      for (std::size_t i = 0; i < kShareNames.size(); ++i) {
-        const Index bytes = budget.allocation->of(local, static_cast<Share>(i));
-        if (bytes == 0) continue;
-        report::Record record;
-        record.add({"model", "model"}, budget.model->model().id)
-            .add({"context", "ctx"}, budget.demand.context)
-            .add({"layout", "layout"}, budget.layout->text)
-            .add({"layers", "layers"}, local ? "local" : "global")
-            .add({"share", "share"}, std::string(kShareNames[i]))
-            .add({"bytes", "bytes"}, bytes)
-            .add({"gib", "GiB", ".3f"}, gib(bytes));
-        append(table, record);
-      }
-    }
-  }
-  return table;
-}
-
-report::Lines budget_bars(const std::vector<Budget>& budgets, bool names_layouts) {
-  constexpr double kLongest = 48;
-  std::vector<std::string> names;
-  std::size_t width = 0;
-  double most = 0;
-  for (const Budget& budget : budgets) {
-    std::string name = fmt::format("{} {}", budget.model->model().id, budget.demand.context);
-    if (names_layouts) name += " " + budget.layout->text;
-    width = std::max(width, name.size());
-    names.push_back(std::move(name));
-    if (budget.allocation) most = std::max(most, static_cast<double>(budget.allocation->bytes()));
-  }
-  report::Lines lines;
-  for (std::size_t i = 0; i < budgets.size(); ++i) {
-    if (!budgets[i].allocation) continue;
-    const auto bytes = static_cast<double>(budgets[i].allocation->bytes());
-    const auto length = most > 0 ? static_cast<std::size_t>(std::ceil(kLongest * bytes / most)) : 0;
-    lines.lines.push_back(fmt::format("{:<{}}  {} {:.2f} GiB", names[i], width,
-                                      std::string(length, '#'), bytes / kGiB));
-  }
-  return lines;
 }
 
 }  // namespace swa::commands

@@ -28,6 +28,7 @@ struct Budget {
   const ChosenLayout* layout;
   Demand demand;
   std::optional<Allocation> allocation;
+  Index all_global;     // bytes with every layer global, where there is an allocation
   std::string refusal;  // why there is no allocation
 
   bool fits(const BudgetRequest& request) const;
@@ -39,10 +40,11 @@ std::vector<Budget> budgets(const BudgetRequest& request);
 report::Table budget_table(const BudgetRequest& request, const std::vector<Budget>& budgets);
 // What the bytes of each budget are spent on.
 report::Table breakdown_table(const std::vector<Budget>& budgets);
+// The lines that vLLM logs for the room: tokens, and how many requests of the context at once.
+report::Lines vllm_lines(const BudgetRequest& request, const std::vector<Budget>& budgets);
 // Bars, each as long as the bytes are many.
 report::Lines budget_bars(const std::vector<Budget>& budgets, bool names_layouts);
 // Throws UsageError where figures of the model are not known.
 void require_known(const Model& model);
-std::string dtype_name(const Demand& demand);
 
 }  // namespace swa::commands

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "error.hpp"
 
 namespace swa::commands {
@@ -21,8 +23,19 @@ struct Row {
   std::string value;
   Index number;
   std::string meaning;
-  Index bytes;
+  std::optional<Index> bytes;  // nothing where they are beyond counting, or the engine refuses
 };
+
+template <class BytesOf>
+std::optional<Index> countable(BytesOf bytes) {
+  try {
+    return bytes();
+  } catch (const TooManyBytes&) {
+    return std::nullopt;
+  } catch (const NotServed&) {
+    return std::nullopt;
+  }
+}
 
 void add(report::Table& table, const Case& c, const std::string& quantity, const Row& row) {
   report::Record record;
@@ -35,11 +48,12 @@ void add(report::Table& table, const Case& c, const std::string& quantity, const
       .add({"layout", "layout"}, c.layout.text)
       .add({"context", "ctx"}, quantity == "context" ? Value() : Value(c.demand.context))
       .hide("batch", quantity == "batch" ? Value() : Value(c.demand.batch))
-      .hide("dtype", dtype_name(c.demand))
+      .hide("dtype", type_name(c.demand))
       .hide("under", c.under)
-      .add({"bytes", "bytes"}, row.bytes)
-      .add({"gib", "GiB", ".3f"}, static_cast<double>(row.bytes) / kGiB)
-      .add({"fits", "fits"}, row.bytes <= c.under);
+      .add({"bytes", "bytes"}, report::or_null(row.bytes))
+      .add({"gib", "GiB", ".3f"},
+           row.bytes ? Value(static_cast<double>(*row.bytes) / kGiB) : Value())
+      .add({"fits", "fits"}, row.bytes && *row.bytes <= c.under);
   append(table, record);
 }
 
@@ -65,9 +79,9 @@ bool solve_ratio(report::Table& table, const Case& c) {
   const auto layers = static_cast<Index>(model.layers.size());
   const Index most = most_global_layers(c.layout, model, c.demand, c.under);
   const auto row = [&](std::string value, Index global, std::string meaning) {
-    add(table, c, "ratio",
-        {std::move(value), global, std::move(meaning),
-         bytes_of(c, with_global_layers(model, global))});
+    add(table, c, "ratio", {std::move(value), global, std::move(meaning), countable([&] {
+                              return bytes_of(c, with_global_layers(model, global));
+                            })});
   };
   const auto count = [&](Index global) {
     row(fmt::format("{}:{}", layers - global, global), global,
@@ -97,15 +111,12 @@ template <class BytesOf>
 bool solve_count(report::Table& table, const Case& c, const std::string& quantity,
                  const std::string& meaning, Index most, BytesOf bytes) {
   if (most >= kUnbounded) {
-    add(table, c, quantity, {"no end", most, "grows no further", bytes(most)});
+    add(table, c, quantity, {"no end", most, "all that can be asked", bytes(most)});
     return true;
   }
   if (most > 0) add(table, c, quantity, {fmt::format("{}", most), most, meaning, bytes(most)});
-  try {
-    add(table, c, quantity, {fmt::format("{}", most + 1), most + 1, "one more", bytes(most + 1)});
-  } catch (const TooManyBytes&) {
-    // Over the budget in any case.
-  }
+  const std::optional<Index> more = countable([&] { return bytes(most + 1); });
+  add(table, c, quantity, {fmt::format("{}", most + 1), most + 1, "one more", more});
   return most > 0;
 }
 
@@ -114,9 +125,8 @@ bool solve_one(report::Table& table, const Case& c, const std::string& quantity)
   if (quantity == "ratio") return solve_ratio(table, c);
   if (quantity == "window") {
     return solve_count(table, c, quantity, "the widest window of the sliding layers",
-                       widest_window(c.layout, model, c.demand, c.under), [&](Index W) {
-                         return bytes_of(c, with_window(model, smaller(W, c.demand.context)));
-                       });
+                       widest_window(c.layout, model, c.demand, c.under),
+                       [&](Index W) { return bytes_of(c, with_window(model, W)); });
   }
   Demand demand = c.demand;
   if (quantity == "context") {
@@ -143,21 +153,31 @@ cli::Outcome solve(const BudgetRequest& request, const std::string& quantity, In
   cli::Outcome outcome;
   outcome.report.schema = "swa.kv-budget.solve/1";
   report::Table table;
+  report::Lines refused;
+  std::optional<UsageError> first;
   for (const ChosenModel& model : request.models) {
     for (const ChosenLayout& layout : request.layouts) {
       for (const Index context : request.contexts) {
         Demand demand = request.demand;
         demand.context = context;
-        require_known(model.model());
-        if (!solve_one(table, {model, layout, demand, under}, quantity)) outcome.status = 1;
+        try {
+          require_known(model.model());
+          if (!solve_one(table, {model, layout, demand, under}, quantity)) outcome.status = 1;
+        } catch (const UsageError& refusal) {
+          if (!first) first = refusal;
+          refused.lines.push_back(
+              fmt::format("{}, {}: {}", model.model().id, layout.text, refusal.what()));
+        }
       }
     }
   }
+  if (table.rows.empty() && first) throw *first;
   std::string heading = fmt::format("{} under {} bytes ({:.3f} GiB), {}", quantity, under,
-                                    static_cast<double>(under) / kGiB, dtype_name(request.demand));
+                                    static_cast<double>(under) / kGiB, type_name(request.demand));
   if (quantity != "batch") heading += fmt::format(", batch {}", request.demand.batch);
   outcome.report.blocks.push_back(report::Lines{{heading}});
   outcome.report.blocks.push_back(table);
+  if (!refused.lines.empty()) outcome.report.blocks.push_back(refused);
   return outcome;
 }
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <stdexcept>
+#include <cmath>
 
 #include "cli/values.hpp"
 #include "commands/budget_layouts.hpp"
@@ -26,7 +26,7 @@ class BudgetOptions {
                                   "whose rules, with settings such as vllm:block-size=32; several "
                                   "separated by commas, or all; --layouts names them")),
         dtype_(command.add("dtype", "bf16",
-                           "type of the cache: fp32, bf16, fp16, fp8, int8, int4, q8_0 or q4_0")),
+                           "type of the cache: fp32, bf16, fp16, fp8, int8, int4, q8_0, q4_0 ...")),
         dtype_k_(command.add_other("--dtype-k", "", "type of K, where it is another")),
         dtype_v_(command.add_other("--dtype-v", "", "type of V, where it is another")),
         tp_(command.add_other("--tp", "1", "ranks of tensor parallelism; bytes are one GPU's")),
@@ -48,7 +48,9 @@ class BudgetOptions {
   cli::Outcome run() const;
 
  private:
-  CacheType type(const cli::Option& option) const;
+  CacheType type(const cli::Option& option) const {
+    return *parse_cache_type(cli::parse_choice(option.name, option.text, cache_type_words()));
+  }
   BudgetRequest read() const;
   std::optional<Index> room() const;
   std::string common_words() const;
@@ -60,14 +62,6 @@ class BudgetOptions {
       &memory_, &weights_, &reserve_, &bandwidth_, &solve_, &under_, &breakdown_, &explain_, &plot_,
       &list_, &layouts_;
 };
-
-CacheType BudgetOptions::type(const cli::Option& option) const {
-  if (const auto type = parse_cache_type(option.text)) return *type;
-  std::vector<std::string> words{"fp8"};
-  for (const CacheType& type : cache_types()) words.emplace_back(type.name);
-  cli::parse_choice(option.name, option.text, words);
-  throw std::logic_error("a type that is listed and not known");
-}
 
 // Bytes that weights and reserve leave of the memory.
 std::optional<Index> BudgetOptions::room() const {
@@ -81,7 +75,7 @@ std::optional<Index> BudgetOptions::room() const {
   const Index memory = cli::parse_bytes(memory_.name, memory_.text);
   const double free = reserve_.given() ? cli::parse_percent(reserve_.name, reserve_.text) : 0;
   const Index weights = weights_.given() ? cli::parse_bytes(weights_.name, weights_.text) : 0;
-  const auto reserved = static_cast<Index>(static_cast<long double>(memory) * free);
+  const auto reserved = std::llround(static_cast<long double>(memory) * free);
   const Index room = memory - reserved - weights;
   if (room > 0) return room;
   throw UsageError(fmt::format("--memory {} leaves no room for a cache beside the weights and the "
@@ -110,6 +104,13 @@ BudgetRequest BudgetOptions::read() const {
   request.demand.v = type(dtype_v_.given() ? dtype_v_ : dtype_);
   request.demand.tensor_parallel = cli::parse_count(tp_.name, tp_.text, {1, 1 << 20});
   request.demand.pipeline_parallel = cli::parse_count(pp_.name, pp_.text, {1, 1 << 20});
+  constexpr std::size_t kMostRecords = 100'000;
+  if (request.models.size() * request.layouts.size() * request.contexts.size() > kMostRecords) {
+    throw UsageError(fmt::format("{} models, {} layouts and {} contexts make more than {} records",
+                                 request.models.size(), request.layouts.size(),
+                                 request.contexts.size(), kMostRecords),
+                     "ask for fewer of them");
+  }
   request.room = room();
   if (bandwidth_.given())
     request.bandwidth = cli::parse_bandwidth(bandwidth_.name, bandwidth_.text);
@@ -132,7 +133,7 @@ report::Lines reach_lines(const std::vector<ChosenModel>& models) {
 
 std::string heading(const BudgetRequest& request) {
   const Demand& demand = request.demand;
-  std::string text = fmt::format("K and V of all layers, {}, ", dtype_name(demand));
+  std::string text = fmt::format("K and V of all layers, {}, ", type_name(demand));
   text += demand.batch == 1 ? "one sequence" : fmt::format("{} sequences", demand.batch);
   const Index gpus = demand.tensor_parallel * demand.pipeline_parallel;
   if (gpus > 1) text += fmt::format(", on the fullest of {} GPUs", gpus);
@@ -158,6 +159,8 @@ cli::Outcome BudgetOptions::answer(const BudgetRequest& request) const {
   outcome.report.blocks.push_back(report::Lines{{heading(request)}});
   outcome.report.blocks.push_back(budget_table(request, found));
   if (breakdown_.given()) outcome.report.blocks.push_back(breakdown_table(found));
+  const report::Lines logged = vllm_lines(request, found);
+  if (!logged.lines.empty()) outcome.report.blocks.push_back(logged);
   if (plot_.given()) outcome.report.blocks.push_back(budget_bars(found, request.names_layouts));
   const report::Lines reach = reach_lines(request.models);
   if (!reach.lines.empty()) outcome.report.blocks.push_back(reach);
@@ -191,6 +194,10 @@ cli::Outcome BudgetOptions::run() const {
                      fmt::format("leave {} out", option->name));
   }
   if (quantity == "context") request.contexts = {1};
+  if (quantity == "ratio" && pp_.given()) {
+    throw UsageError("--solve ratio counts layers, not where they stand, so --pp has no say",
+                     "leave --pp out");
+  }
   for (const cli::Option* option : {&memory_, &bandwidth_, &breakdown_, &plot_, &explain_}) {
     if (!option->given()) continue;
     throw UsageError(fmt::format("--solve has its own table, so {} has no say", option->name),

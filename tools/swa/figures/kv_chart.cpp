@@ -11,7 +11,11 @@
 namespace swa::figures {
 namespace {
 
-report::Point point(Index context, Index bytes) {
+report::Point point(const Model& model, Index context, Index bytes) {
+  if (bytes == 0) {
+    throw UsageError(fmt::format("{} keeps no cache, so there is nothing to draw", model.id),
+                     "leave the .svg out");
+  }
   return {static_cast<double>(context), static_cast<double>(bytes) / kGiB};
 }
 
@@ -28,7 +32,7 @@ void add_curves(report::Chart& chart, const std::vector<Model>& models,
       report::Series curve{model.title + ", " + plan, {}, i, j};
       for (const Index context : contexts) {
         demand.context = context;
-        curve.points.push_back(point(context, allocate(layouts[j], model, demand).bytes()));
+        curve.points.push_back(point(model, context, allocate(layouts[j], model, demand).bytes()));
       }
       chart.series.push_back(std::move(curve));
     }
@@ -36,7 +40,7 @@ void add_curves(report::Chart& chart, const std::vector<Model>& models,
     report::Series global{model.title + ", all layers global", {}, i, 1};
     for (const Index context : contexts) {
       demand.context = context;
-      global.points.push_back(point(context, all_global_bytes(model, demand)));
+      global.points.push_back(point(model, context, all_global_bytes(model, demand)));
     }
     chart.series.push_back(std::move(global));
   }
@@ -65,11 +69,8 @@ std::string kv_chart(const std::vector<Model>& models, const std::vector<ChosenL
           ? "KV cache in GiB against tokens of context, a line for each model as it is and one as "
             "if all its layers were global."
           : "KV cache in GiB against tokens of context, a line for each model and layout.";
-  const std::string type = demand.k.name == demand.v.name
-                               ? std::string(demand.k.name)
-                               : fmt::format("{}/{}", demand.k.name, demand.v.name);
   chart.x = {"context, tokens", report::Scale::log2, true, ""};
-  chart.y = {fmt::format("KV cache, GiB ({}, {} {})", type, demand.batch,
+  chart.y = {fmt::format("KV cache, GiB ({}, {} {})", type_name(demand), demand.batch,
                          demand.batch == 1 ? "sequence" : "sequences"),
              report::Scale::log2, false, ""};
   add_curves(chart, models, layouts, contexts, demand);
