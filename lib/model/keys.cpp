@@ -179,10 +179,6 @@ std::string ConfigKeys::source_of(std::string_view key) const {
   return has(key) ? shown(key) : class_default();
 }
 
-std::string ConfigKeys::class_default() const {
-  return "default of " + architecture_;
-}
-
 std::string ConfigKeys::shown_value(std::string_view key) const {
   const Json* found = peek(key);
   return found == nullptr ? "missing" : describe(*found);
@@ -197,10 +193,6 @@ void ConfigKeys::fail(std::string_view key, std::string_view what,
 void ConfigKeys::origin(const std::string& quantity, const std::string& value,
                         const std::string& from) const {
   reading_.origins.push_back({quantity, value, from});
-}
-
-void ConfigKeys::origin(const std::string& quantity, Index value, const std::string& from) const {
-  origin(quantity, fmt::format("{}", value), from);
 }
 
 void ConfigKeys::ignore(std::string_view key, std::string_view reason) {

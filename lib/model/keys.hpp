@@ -73,14 +73,16 @@ class ConfigKeys {
   std::string shown(std::string_view key) const;
   // Where a figure comes from: the key where it states one, or else the default of the class.
   std::string source_of(std::string_view key) const;
-  std::string class_default() const;
+  std::string class_default() const { return "default of " + architecture_; }
   std::string shown_value(std::string_view key) const;
   // Throws UsageError "PATH: 'KEY' WHAT".
   [[noreturn]] void fail(std::string_view key, std::string_view what,
                          const std::string& remedy = {}) const;
 
   void origin(const std::string& quantity, const std::string& value, const std::string& from) const;
-  void origin(const std::string& quantity, Index value, const std::string& from) const;
+  void origin(const std::string& quantity, Index value, const std::string& from) const {
+    origin(quantity, std::to_string(value), from);
+  }
   // Notes a key that is there with a value as ignored; the first reason stays.
   void ignore(std::string_view key, std::string_view reason);
   void warn(const std::string& sentence) const { reading_.warnings.push_back(sentence); }

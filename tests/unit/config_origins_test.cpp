@@ -104,6 +104,7 @@ TEST_CASE("a type of its own for the cache is left to --dtype") {
   CHECK(has("'kv_cache_dtype': 'fp8'", "kv_cache_dtype"));
   CHECK_FALSE(has("'quantization_config': {'kv_cache_scheme': null}",
                   "quantization_config.kv_cache_scheme"));
+  CHECK_FALSE(has("'use_kv_cache': true", "use_kv_cache"));
   CHECK(refusal(of("llama", 2, "'quantization_config': 'fp8'")).empty());
   // The object lies around the text model in models that read more than text.
   const ConfigReading outer = reading_of(

@@ -107,7 +107,7 @@ TEST_CASE("GGUF headers of models whose last layers share caches") {
   CHECK(warns(GgufModel(gemma3n).add("attention.shared_kv_layers", 15u).read(),
               "gives the first 20 layers of gemma3n a cache"));
   CHECK(GgufModel(gemma3n).add("attention.shared_kv_layers", 27u).refusal() ==
-        "m.gguf: 'gemma3n.attention.shared_kv_layers' leaves a layer no cache of its kind to "
+        "m.gguf: 'gemma3n.attention.shared_kv_layers' leaves layer 4 no cache of its kind to "
         "share");
   // A layer without heads of its own has no cache to share.
   CHECK(GgufModel("gemma4")
@@ -120,7 +120,7 @@ TEST_CASE("GGUF headers of models whose last layers share caches") {
             .add("attention.sliding_window_pattern", flags("LGLG"))
             .add("attention.shared_kv_layers", 2u)
             .refusal()
-            .find("leaves a layer no cache of its kind to share") != std::string::npos);
+            .find("leaves layer 2 no cache of its kind to share") != std::string::npos);
   CHECK(GgufModel(gemma3n).add("attention.shared_kv_layers", 30u).refusal() ==
         "m.gguf: 'gemma3n.attention.shared_kv_layers' = 30 is not within 0 .. 29");
 }

@@ -20,16 +20,19 @@ constexpr std::string_view kBothStacks =
 // clang-format off
 constexpr std::array kKnown = {
     // Every layer has the window.
-    Architecture{.names = "mistral", .rule = window_everywhere, .window = 4096, .heads = 32,
-                 .kv_heads = 8, .max_positions = 131'072, .theta_local = 10'000,
-                 .theta_global = 10'000},
-    Architecture{.names = "ministral", .rule = window_everywhere},
-    Architecture{.names = "starcoder2", .rule = window_everywhere, .window = 0},
-    Architecture{.names = "phi3", .rule = window_everywhere, .window = 0, .max_positions = 4096,
-                 .note = kPhi3},
-    Architecture{.names = "moshi", .rule = window_everywhere, .window = 3000},
-    Architecture{.names = "kyutai_speech_to_text", .rule = window_everywhere, .window = 375},
-    Architecture{.names = "mimi", .rule = window_everywhere, .window = 250},
+    Architecture{.names = "mistral", .rule = window_everywhere, .reads_switch = false,
+                 .window = 4096, .heads = 32, .kv_heads = 8, .max_positions = 131'072,
+                 .theta_local = 10'000, .theta_global = 10'000},
+    Architecture{.names = "ministral", .rule = window_everywhere, .reads_switch = false},
+    Architecture{.names = "starcoder2", .rule = window_everywhere, .reads_switch = false,
+                 .window = 0},
+    Architecture{.names = "phi3", .rule = window_everywhere, .reads_switch = false,
+                 .window = 0, .max_positions = 4096, .note = kPhi3},
+    Architecture{.names = "moshi", .rule = window_everywhere, .reads_switch = false,
+                 .window = 3000},
+    Architecture{.names = "kyutai_speech_to_text", .rule = window_everywhere,
+                 .reads_switch = false, .window = 375},
+    Architecture{.names = "mimi", .rule = window_everywhere, .reads_switch = false, .window = 250},
     Architecture{.names = "longformer", .rule = longformer, .window_key = "attention_window",
                  .window = 512, .encoder = true},
     // No layer has one.
@@ -124,7 +127,8 @@ constexpr std::array kKnown = {
     // A window, and compressed rows of what lies before it.
     Architecture{.names = "deepseek_v4", .rule = deepseek_v4, .window = 128, .heads = 64,
                  .kv_heads = 1, .head_dim = 512, .max_positions = 1'048'576,
-                 .head_keys = HeadKeys::one_row, .own_types = true, .theta_local = 10'000, .theta_global = 160'000},
+                 .head_keys = HeadKeys::one_row, .own_types = true, .theta_local = 10'000,
+                 .theta_global = 160'000},
 };
 // clang-format on
 

@@ -36,7 +36,8 @@ enum class BothWays {
 struct Architecture {
   std::string_view names = {};  // of model_type, with blanks between
   LayerRule rule = nullptr;
-  Index period = 0;  // of the rule's pattern
+  bool reads_switch = true;  // use_sliding_window = false takes the window from all layers
+  Index period = 0;          // of the rule's pattern
   std::string_view window_key = "sliding_window";
   std::optional<Index> window = {};  // default; 0: none; nothing: a config has to state it
   Index heads = 0, kv_heads = 0, head_dim = 0, max_positions = 0;

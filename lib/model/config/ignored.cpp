@@ -44,6 +44,10 @@ constexpr std::string_view kOfCaches[] = {
     "head_dim",    "key_value_h", "kv_heads", "mamba_step", "use_bidir",
 };
 
+// Parts of the names of keys that give the cache a type of its own.
+constexpr std::string_view kOfTypes[] = {"kv_cache_scheme", "kv_cache_quant", "kv_cache_dtype",
+                                         "kv_cache_bits"};
+
 template <std::size_t n>
 bool holds_any(std::string_view key, const std::string_view (&parts)[n]) {
   return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
@@ -51,10 +55,9 @@ bool holds_any(std::string_view key, const std::string_view (&parts)[n]) {
   });
 }
 
-// Keys that give the cache a type of its own.
 void note_type_of_cache(ConfigKeys& keys) {
   for (const std::string& key : keys.unread()) {
-    if (key.find("kv_cache") == std::string::npos) continue;
+    if (!holds_any(key, kOfTypes)) continue;
     keys.ignore(key, "elements of the cache have the type that --dtype states");
   }
 }

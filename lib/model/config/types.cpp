@@ -81,7 +81,7 @@ void compare_with_others(ConfigKeys& keys, const std::vector<Sees>& sees) {
 // A switch that is off takes the window from layers that layer_types gives one.
 void check_switch(ConfigKeys& keys, const Architecture& architecture) {
   constexpr std::string_view kKey = "use_sliding_window";
-  if (architecture.rule == window_everywhere) return;  // its class never reads the key
+  if (!architecture.reads_switch) return;
   const std::optional<bool> on = keys.flag(kKey);
   const bool is_off = architecture.has_switch ? on != true : on == false;
   if (!is_off) return;

@@ -139,14 +139,15 @@ void share(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& lay
   const Index usual = rule.owners > 0 ? larger(0, count - rule.owners) : 0;
   const auto stated = keys.count(kShared, 0, count - 1);
   const Index shared = stated.value_or(usual);
-  keys.origin("layers that share a cache", fmt::format("the last {}", shared),
+  keys.origin("layers that share a cache", shared > 0 ? fmt::format("the last {}", shared) : "none",
               stated ? keys.source(kShared) : default_of(rule));
   if (rule.owners > 0 && shared != usual) {
     keys.warn(fmt::format("llama.cpp gives the first {} layers of {} a cache, whatever {} says",
                           rule.owners, rule.name, keys.shown(kShared)));
   }
-  if (share_last(layers, shared))
-    keys.fail(kShared, "leaves a layer no cache of its kind to share");
+  if (const std::optional<Index> orphan = share_last(layers, shared)) {
+    keys.fail(kShared, fmt::format("leaves layer {} no cache of its kind to share", *orphan));
+  }
 }
 
 }  // namespace
