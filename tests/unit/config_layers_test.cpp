@@ -43,6 +43,12 @@ TEST_CASE("an unknown architecture with a key that is like one of a window is re
   }
 }
 
+TEST_CASE("a switch that is off contradicts layer_types where the class reads it") {
+  const std::string off = "'sliding_window': 8, 'use_sliding_window': false, " + layer_types("LG");
+  CHECK(layer_plan(reading_of(of("mistral", 2, off)).model) == "LG");
+  refuses(of("gemma2", 2, off), "'use_sliding_window' is false, and 'layer_types' has");
+}
+
 TEST_CASE("heads of one kind of layers beside a list of those of each layer are refused") {
   const std::string list = "'num_key_value_heads': [2, 2], 'sliding_window': 8, ";
   const std::string part = " stands beside a list of the key-value heads of each layer";
