@@ -10,11 +10,8 @@
 namespace swa {
 namespace {
 
-constexpr Index kMaxLayers = 10'000;
-constexpr Index kMaxWidth = 1'000'000;  // heads, and elements of a head
-
 Index count_or(const TomlTable& table, std::string_view key, Index usual) {
-  return table.has(key) ? table.count(key, 1, kMaxWidth) : usual;
+  return table.has(key) ? table.count(key, 1, kMaxModelWidth) : usual;
 }
 
 std::string text_or_nothing(const TomlTable& table, std::string_view key) {
@@ -35,13 +32,13 @@ Rows read_rows(const TomlTable& table) {
   Rows rows;
   if (table.has("latent")) {
     rows.local.kv_heads = 1;
-    rows.local.head_dim_k = table.count("latent", 1, kMaxWidth);
+    rows.local.head_dim_k = table.count("latent", 1, kMaxModelWidth);
     rows.local.latent = true;
     rows.global = rows.local;
     return rows;
   }
-  rows.local.kv_heads = table.count("kv_heads", 1, kMaxWidth);
-  rows.local.head_dim_k = table.count("head_dim", 1, kMaxWidth);
+  rows.local.kv_heads = table.count("kv_heads", 1, kMaxModelWidth);
+  rows.local.head_dim_k = table.count("head_dim", 1, kMaxModelWidth);
   rows.local.head_dim_v = count_or(table, "head_dim_v", rows.local.head_dim_k);
   rows.global.kv_heads = count_or(table, "kv_heads_global", rows.local.kv_heads);
   rows.global.head_dim_k = count_or(table, "head_dim_global", rows.local.head_dim_k);
@@ -60,7 +57,7 @@ Window read_window(const TomlTable& table, bool encoder) {
 // Layer i has the kind pattern[i mod its length].
 std::vector<Layer> read_layers(const TomlTable& table, bool encoder) {
   const std::string pattern = table.text("pattern");
-  const Index layers = table.count("layers", 1, kMaxLayers);
+  const Index layers = table.count("layers", 1, kMaxModelLayers);
   const Index own =
       table.has("shared_layers") ? layers - table.count("shared_layers", 1, layers - 1) : layers;
   const auto compress =
@@ -152,12 +149,6 @@ Model read_model(const TomlTable& table) {
 }
 
 }  // namespace
-
-bool is_plain_word(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-  return text.find_first_not_of(kPlain) == std::string_view::npos;
-}
 
 std::vector<Model> read_catalogue(const std::string& folder) {
   namespace fs = std::filesystem;

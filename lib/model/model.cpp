@@ -19,6 +19,22 @@ char letter(const Layer& layer) {
 
 }  // namespace
 
+bool is_plain_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return text.find_first_not_of(kPlain) == std::string_view::npos;
+}
+
+std::string plain_word(std::string_view name) {
+  constexpr std::size_t kLongest = 100;
+  std::string word;
+  for (const char c : name.substr(0, kLongest)) {
+    word += is_plain_word(std::string_view(&c, 1)) ? c : '-';
+  }
+  word.erase(0, word.find_first_not_of("-."));
+  return word;
+}
+
 Index Model::local_layers() const {
   return std::count_if(layers.begin(), layers.end(), [](const Layer& l) { return l.is_local(); });
 }

@@ -43,8 +43,15 @@ struct Layer {
   friend bool operator==(const Layer&, const Layer&) = default;
 };
 
+// What is more is no model's.
+inline constexpr Index kMaxModelLayers = 10'000;
+inline constexpr Index kMaxModelWidth = 1'000'000;  // heads, and elements of a head
+
 // Letters, digits, '.', '_' and '-' alone: a word that no shell reads as anything else.
 bool is_plain_word(std::string_view text);
+// At most 100 characters of a name as such a word: others become '-'. It does not begin with '-' or
+// '.', so that no program takes it for an option or hides it; empty where nothing is left.
+std::string plain_word(std::string_view name);
 
 struct Model {
   std::string id;     // the name on the command line, such as "gemma2-27b": a plain word

@@ -1,9 +1,6 @@
 // Models whose layers differ in more than their window: heads, caches of others, no cache at all.
 #include <doctest/doctest.h>
 
-#include <nlohmann/json.hpp>
-
-#include "model/config/json.hpp"
 #include "unit/config_reading.hpp"
 
 using namespace swa;
@@ -242,18 +239,6 @@ TEST_CASE("lists with a number of heads for each layer") {
                           .model;
   CHECK(layer_plan(model) == "LSGG");
   CHECK(kinds(model) == "L8 4x256, G 2x256, G 1x256");
-}
-
-TEST_CASE("an object translated from another file is read under the names of that file") {
-  const auto object =
-      nlohmann::json::parse(json("{'model_type': 'llama', 'num_hidden_layers': 2, 'head_dim': 8, "
-                                 "'num_attention_heads': 4, 'num_key_value_heads': 3}"));
-  const KeyNames names = {{"num_attention_heads", "llama.attention.head_count"},
-                          {"num_hidden_layers", "llama.block_count"}};
-  CHECK_THROWS_WITH_AS(model_from_config(object, "a.gguf", names),
-                       "a.gguf: 'llama.attention.head_count' = 4 is no multiple of "
-                       "'num_key_value_heads' = 3",
-                       UsageError);
 }
 
 TEST_CASE("a local layer in GPT-Neo is named so") {

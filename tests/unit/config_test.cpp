@@ -196,6 +196,9 @@ TEST_CASE("configs where the first of each few layers is global") {
        "{'model_type': 'laguna', 'sliding_window': 512, " + layer_types(over("GLLL", 40)) + ", " +
            shape(2048, 40, 48, 8, 131072) + "}",
        over("GLLL", 40), "G 8x128, L512 8x128", 163'840},
+      {"laguna without its list",
+       "{'model_type': 'laguna', 'sliding_window': 512, " + shape(2048, 6, 48, 8, 131072) + "}",
+       "GLLLGL", "G 8x128, L512 8x128", 0},
       {"smallthinker",
        "{'model_type': 'smallthinker', 'head_dim': 128, 'sliding_window_size': 4096, "
        "'sliding_window_layout': [0, 1, 1, 1, 0, 1, 1, 1], " +
@@ -253,7 +256,7 @@ TEST_CASE("configs of text models within others") {
   CHECK(reading.model.rope_theta_global == 1'000'000);
   CHECK(origin(reading, "layers") == "34 from text_config.num_hidden_layers");
   CHECK(origin(reading, "kv heads") == "4 from default of gemma3_text");
-  CHECK(origin(reading, "elements of a head") == "256 from default of gemma3_text");
+  CHECK(origin(reading, "head_dim") == "256 from default of gemma3_text");
   CHECK(origin(reading, "window") == "1024 from text_config.sliding_window");
 }
 

@@ -232,7 +232,7 @@ TEST_CASE("entries and values that nobody knows are refused") {
   refuses(of("gemma2", 2, "'sliding_window': 64, 'use_bidirectional_attention': true"),
           "is not established");
   refuses(of("plamo2", 4, "'attention_window_size': 8, 'mamba_step': 3"), "'mamba_step' is not 2");
-  refuses(of("laguna", 2, "'sliding_window': 8"), "'layer_types' is missing");
+  refuses(of("granitemoehybrid", 2, "'head_dim': 64"), "'layer_types' is missing");
   refuses(of("ministral", 2, "'head_dim': 64"), "'sliding_window' is missing");
 }
 

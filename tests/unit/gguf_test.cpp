@@ -33,8 +33,8 @@ TEST_CASE("a GGUF header of gemma3 1b") {
   check_bytes(reading.model, 4096, 22'528, 512);
   CHECK(origin(reading, "layers") == "26 from gemma3.block_count (GGUF header)");
   CHECK(origin(reading, "window") == "512 from gemma3.attention.sliding_window (GGUF header)");
-  CHECK(origin(reading, "local layers") ==
-        "all but the last of each 6 from default of gemma3 in llama.cpp");
+  CHECK(origin(reading, "layers that see all keys") ==
+        "the last of each 6 from default of gemma3 in llama.cpp");
   REQUIRE(reading.ignored.size() == 1);
   CHECK(reading.ignored[0].key == "gemma3.attention.head_count");
 }
@@ -68,6 +68,14 @@ TEST_CASE("a GGUF header of gemma4 with heads of its own for each kind of layer"
   CHECK(reading.model.rope_theta_global == 1'000'000);
   CHECK(reading.model.rope_theta_local == 10'000);
   CHECK(reading.model.softcap_final == 30);
+  CHECK(origin(reading, "RoPE theta, local") ==
+        "10000 from gemma4.rope.freq_base_swa (GGUF header)");
+  CHECK(origin(reading, "RoPE theta, global") ==
+        "1000000 from gemma4.rope.freq_base (GGUF header)");
+  CHECK(origin(reading, "softcap of final logits") ==
+        "30 from gemma4.final_logit_softcapping (GGUF header)");
+  CHECK(origin(reading, "layers that see all keys") ==
+        "5 of 30 from gemma4.attention.sliding_window_pattern (GGUF header)");
   CHECK(reading.model.softcap_attention == std::nullopt);
   CHECK(reading.model.max_positions == std::nullopt);
   CHECK(origin(reading, "kv heads") ==
@@ -99,8 +107,20 @@ TEST_CASE("GGUF headers of models whose last layers share caches") {
   CHECK(warns(GgufModel(gemma3n).add("attention.shared_kv_layers", 15u).read(),
               "gives the first 20 layers of gemma3n a cache"));
   CHECK(GgufModel(gemma3n).add("attention.shared_kv_layers", 27u).refusal() ==
-        "m.gguf: 'gemma3n.attention.shared_kv_layers' leaves a layer no cache of its kind to "
+        "m.gguf: 'gemma3n.attention.shared_kv_layers' leaves layer 4 no cache of its kind to "
         "share");
+  // A layer without heads of its own has no cache to share.
+  CHECK(GgufModel("gemma4")
+            .add("block_count", 4u)
+            .add("attention.head_count", 8u)
+            .add("attention.head_count_kv", std::vector{0, 4, 4, 4})
+            .add("attention.key_length", 64u)
+            .add("attention.value_length", 64u)
+            .add("attention.sliding_window", 8u)
+            .add("attention.sliding_window_pattern", flags("LGLG"))
+            .add("attention.shared_kv_layers", 2u)
+            .refusal()
+            .find("leaves layer 2 no cache of its kind to share") != std::string::npos);
   CHECK(GgufModel(gemma3n).add("attention.shared_kv_layers", 30u).refusal() ==
         "m.gguf: 'gemma3n.attention.shared_kv_layers' = 30 is not within 0 .. 29");
 }
@@ -116,7 +136,7 @@ TEST_CASE("layers without heads for keys and values have no attention") {
                                  .read();
   CHECK(layer_plan(lfm2.model) == plan);
   CHECK(logical_bytes(lfm2.model, {1000, 1}) == 12'288'000);
-  CHECK(origin(lfm2, "head dim of keys") ==
+  CHECK(origin(lfm2, "head_dim of K") ==
         "64 from lfm2.embedding_length / lfm2.attention.head_count (GGUF header)");
 
   GgufModel with_window = GgufModel("lfm2")
@@ -133,6 +153,14 @@ TEST_CASE("layers without heads for keys and values have no attention") {
             .add("attention.key_length", 8u)
             .add("attention.value_length", 8u)
             .plan() == "SG");
+  // Without any heads the keys of their widths may be missing.
+  const Model none =
+      GgufModel("deci").add("block_count", 2u).add("attention.head_count", 0u).read().model;
+  CHECK(layer_plan(none) == "SS");
+  CHECK(logical_bytes(none, {1000, 1}) == 0);
+  CHECK(uniform("qwen3next", 2, 2, 64)
+            .add("attention.recurrent_layers", std::vector<bool>{true, true})
+            .plan() == "SS");
   const Model derived = GgufModel("deci")
                             .add("block_count", 2u)
                             .add("attention.head_count", std::vector{0, 4})

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "model/config/keys.hpp"
 #include "model/config/layers.hpp"
+#include "model/keys.hpp"
 
 namespace swa {
 
@@ -25,17 +25,29 @@ enum class HeadKeys {
   one_row,         // one row of head_dim elements for keys and values of all heads
 };
 
+// What use_bidirectional_attention makes of a model.
+enum class BothWays {
+  unknown,  // nobody has established it
+  flag,     // true: an encoder
+  words,    // "all": an encoder; "vision": tokens of an image alone see each other both ways
+};
+
 // The defaults are those of the class that reads the config; 0 where a config has to state it.
 struct Architecture {
   std::string_view names = {};  // of model_type, with blanks between
   LayerRule rule = nullptr;
-  Index period = 0;  // of the rule's pattern
+  bool reads_switch = true;  // use_sliding_window = false takes the window from all layers
+  Index period = 0;          // of the rule's pattern
   std::string_view window_key = "sliding_window";
   std::optional<Index> window = {};  // default; 0: none; nothing: a config has to state it
   Index heads = 0, kv_heads = 0, head_dim = 0, max_positions = 0;
   HeadKeys head_keys = HeadKeys::same;
-  bool shares = false;      // knows num_kv_shared_layers,
-  Index shared_layers = 0;  // and this is its default
+  bool shares = false;         // knows num_kv_shared_layers,
+  Index shared_layers = 0;     // and this is its default
+  bool own_types = false;      // has words of its own in layer_types
+  bool last_sees_all = false;  // whatever layer_types says
+  bool reuses_groups = false;  // knows kv_reuse_group
+  BothWays both_ways = BothWays::unknown;
   bool has_switch = false;  // without use_sliding_window = true no layer has a window
   bool encoder = false;
   double theta_local = 0, theta_global = 0, softcap_attention = 0, softcap_final = 0;

@@ -20,21 +20,15 @@ class HeadReader {
     Heads heads;
     heads.kv_heads_of_layers = listed_kv_heads(layers);
     if (heads.kv_heads_of_layers.empty()) heads.kv_heads = kv_heads();
-    heads.dim_k = head_dim();
-    heads.dim_v = keys_.count("v_head_dim", 1, kMost).value_or(heads.dim_k);
-    if (heads.dim_v != heads.dim_k) {
-      keys_.origin("elements of a value head", heads.dim_v, keys_.shown("v_head_dim"));
-    }
+    const auto of_values = keys_.count("v_head_dim", 1, kMost);
+    heads.dim_k = head_dim(of_values ? "head_dim of K" : "head_dim");
+    heads.dim_v = of_values.value_or(heads.dim_k);
+    if (of_values) keys_.origin("head_dim of V", heads.dim_v, keys_.shown("v_head_dim"));
     if (architecture_.head_keys == HeadKeys::one_row) one_row(heads);
     return heads;
   }
 
  private:
-  // For origins: the key, or the default that stands for it.
-  std::string source_of(std::string_view key) const {
-    return keys_.has(key) ? keys_.shown(key) : "default of " + keys_.architecture();
-  }
-
   std::optional<ConfigKeys::Named> stated_query_heads() {
     return keys_.count_of({"num_attention_heads", "num_heads", "n_head"}, 1, kMost);
   }
@@ -63,12 +57,12 @@ class HeadReader {
     }
     // null asks for as many as there are query heads, whatever the default.
     if (architecture_.kv_heads != 0 && !keys_.is_there("num_key_value_heads")) {
-      keys_.origin(quantity, architecture_.kv_heads, "default of " + keys_.architecture());
+      keys_.origin(quantity, architecture_.kv_heads, keys_.class_default());
       check_group("num_key_value_heads", architecture_.kv_heads);
       return architecture_.kv_heads;
     }
     const ConfigKeys::Named heads = query_heads();
-    keys_.origin(quantity, heads.value, source_of(heads.key));
+    keys_.origin(quantity, heads.value, keys_.source_of(heads.key));
     return heads.value;
   }
 
@@ -84,18 +78,17 @@ class HeadReader {
     if (!keys_.has(kKey) || !keys_.peek(kKey)->is_array()) return {};
     std::vector<Index> heads = *keys_.counts(kKey, 0, kMost);
     keys_.one_each(kKey, heads, layers);
-    keys_.origin("kv heads of each layer", keys_.shown_value(kKey), keys_.shown(kKey));
+    keys_.origin("kv heads", keys_.shown_value(kKey), keys_.shown(kKey));
     return heads;
   }
 
-  Index head_dim() {
-    const std::string quantity = "elements of a head";
+  Index head_dim(const std::string& quantity) {
     if (const auto stated = keys_.count_of({"head_dim", "hidden_size_per_head"}, 1, kMost)) {
       keys_.origin(quantity, stated->value, keys_.shown(stated->key));
       return stated->value;
     }
     if (architecture_.head_dim != 0 && !keys_.is_there("head_dim")) {
-      keys_.origin(quantity, architecture_.head_dim, "default of " + keys_.architecture());
+      keys_.origin(quantity, architecture_.head_dim, keys_.class_default());
       return architecture_.head_dim;
     }
     const ConfigKeys::Named heads = query_heads();
@@ -112,9 +105,9 @@ class HeadReader {
       keys_.ignore(key, "one latent row stands for the keys and values of all heads");
     }
     keys_.origin(
-        "elements of the latent row", rank + *rope,
+        "latent row", rank + *rope,
         fmt::format("{} + {}", keys_.shown("kv_lora_rank"), keys_.shown("qk_rope_head_dim")));
-    return {1, rank + *rope, 0, true, {}};
+    return {1, rank + *rope, 0, true};
   }
 
   void one_row(Heads& heads) {
@@ -141,9 +134,8 @@ Index elements_of_a_head(ConfigKeys& keys, std::string_view divisor_key, Index d
                          const std::string& quantity) {
   const auto hidden = keys.count_of({"hidden_size", "n_embd"}, 1, kMaxIndex);
   if (!hidden) keys.fail("hidden_size", "is missing, and 'head_dim' too");
-  const std::string from = fmt::format(
-      "{} / {}", keys.shown(hidden->key),
-      (keys.has(divisor_key) ? keys.shown(divisor_key) : "default of " + keys.architecture()));
+  const std::string from =
+      fmt::format("{} / {}", keys.shown(hidden->key), keys.source_of(divisor_key));
   if (hidden->value % divisor != 0 || hidden->value / divisor > kMost) {
     keys.fail(hidden->key,
               fmt::format("= {} divided by '{}' = {} is no whole number up to {}, and 'head_dim' "

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "model/config/parts.hpp"
 
 namespace swa {
@@ -36,7 +34,7 @@ Base base_in_parameters(ConfigKeys& keys, std::string_view kind, const std::stri
 }
 
 // rope_theta with one base for each layer: nothing where layers of a kind differ.
-Base base_of_layers(ConfigKeys& keys, const Model& model, bool local) {
+Base base_of_layers(ConfigKeys& keys, const Model& model, bool local, const std::string& quantity) {
   const nlohmann::json* bases = keys.value("rope_theta");
   if (bases == nullptr || !bases->is_array() || bases->size() < model.layers.size()) {
     return std::nullopt;
@@ -48,44 +46,52 @@ Base base_of_layers(ConfigKeys& keys, const Model& model, bool local) {
     if (!entry.is_number() || (base && *base != entry.get<double>())) return std::nullopt;
     base = entry.get<double>();
   }
+  if (base) keys.origin(quantity, fmt::format("{}", *base), keys.shown("rope_theta"));
   return base;
 }
 
-Base or_default(double usual) {
-  return usual == 0 ? std::nullopt : Base(usual);
+// 0 stands for none.
+Base or_default(ConfigKeys& keys, double usual, const std::string& quantity) {
+  if (usual == 0) return std::nullopt;
+  keys.origin(quantity, fmt::format("{}", usual), keys.class_default());
+  return usual;
 }
 
 Base local_base(ConfigKeys& keys, const Architecture& architecture, const Model& model) {
-  const std::string quantity = "rotary base of local layers";
+  const std::string quantity = "RoPE theta, local";
   if (const Base base = base_in_parameters(keys, "sliding_attention", quantity)) return base;
   if (const Base base =
           base_of(keys, {"rope_local_base_freq", "local_rope_theta", "swa_rope_theta"}, quantity)) {
     return base;
   }
-  if (const Base base = base_of_layers(keys, model, true)) return base;
+  if (const Base base = base_of_layers(keys, model, true, quantity)) return base;
   // Where the architecture has two bases, rope_theta is not the local one.
   const bool has_two =
       architecture.theta_global != 0 && architecture.theta_local != architecture.theta_global;
   if (!has_two) {
     if (const Base base = base_of(keys, {"rope_theta"}, quantity)) return base;
   }
-  return or_default(architecture.theta_local);
+  return or_default(keys, architecture.theta_local, quantity);
 }
 
 Base global_base(ConfigKeys& keys, const Architecture& architecture, const Model& model) {
-  const std::string quantity = "rotary base of global layers";
+  const std::string quantity = "RoPE theta, global";
   if (const Base base = base_in_parameters(keys, "full_attention", quantity)) return base;
   if (const Base base = base_of(keys, {"global_rope_theta", "rope_theta"}, quantity)) return base;
-  if (const Base base = base_of_layers(keys, model, false)) return base;
-  return or_default(architecture.theta_global);
+  if (const Base base = base_of_layers(keys, model, false, quantity)) return base;
+  return or_default(keys, architecture.theta_global, quantity);
 }
 
-Base cap(ConfigKeys& keys, std::initializer_list<std::string_view> names, double usual) {
+// Null and 0 stand for no cap, whatever the default.
+Base cap(ConfigKeys& keys, std::initializer_list<std::string_view> names, double usual,
+         const std::string& quantity) {
   for (const std::string_view key : names) {
-    if (keys.has(key)) return base_of(keys, {key}, std::string(key));
-    if (keys.is_there(key)) return std::nullopt;  // null: none
+    if (!keys.is_there(key)) continue;
+    const Base cap = keys.positive(key);
+    keys.origin(quantity, cap ? fmt::format("{}", *cap) : "none", keys.shown(key));
+    return cap;
   }
-  return or_default(usual);
+  return or_default(keys, usual, quantity);
 }
 
 }  // namespace
@@ -96,17 +102,22 @@ void read_facts(ConfigKeys& keys, const Architecture& architecture, Model& model
   if (has_local) model.rope_theta_local = local_base(keys, architecture, model);
   if (has_rotary_global) model.rope_theta_global = global_base(keys, architecture, model);
   if (architecture.head_keys == HeadKeys::one_row) {
-    model.rope_theta_global =
-        base_of(keys, {"compress_rope_theta"}, "rotary base of compressed rows");
+    model.rope_theta_global = base_of(keys, {"compress_rope_theta"}, "RoPE theta, global");
   }
-  model.softcap_attention = cap(keys, {"attn_logit_softcapping"}, architecture.softcap_attention);
-  model.softcap_final =
-      cap(keys, {"final_logit_softcapping", "logits_soft_cap"}, architecture.softcap_final);
-  model.sinks = std::string(architecture.sinks);
-  if (keys.flag("add_swa_attention_sink_bias") == true) {
-    model.sinks = "a learned bias on sliding layers";
+  model.softcap_attention =
+      cap(keys, {"attn_logit_softcapping"}, architecture.softcap_attention, "softcap of scores");
+  model.softcap_final = cap(keys, {"final_logit_softcapping", "logits_soft_cap"},
+                            architecture.softcap_final, "softcap of final logits");
+  constexpr std::string_view kSinks = "add_swa_attention_sink_bias";
+  const bool has_sinks = keys.flag(kSinks) == true;
+  model.sinks = has_sinks ? "a learned bias on sliding layers" : std::string(architecture.sinks);
+  if (!model.sinks.empty()) {
+    keys.origin("sinks", model.sinks, has_sinks ? keys.shown(kSinks) : keys.class_default());
   }
-  if (has_global && !has_rotary_global) model.nope = "global layers";
+  if (has_global && !has_rotary_global) {
+    model.nope = "global layers";
+    keys.origin("no RoPE", model.nope, keys.class_default());
+  }
 }
 
 }  // namespace swa

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/config/parts.hpp"
 
 namespace swa {
 namespace {
 
 constexpr Index kMost = kMaxModelWidth;
+const std::string kLocalHeads = "kv heads, local", kLocalDim = "head_dim, local";
 
 // From the heads of all layers to those of one kind.
 class HeadKinds {
@@ -19,19 +22,16 @@ class HeadKinds {
   Heads local(Heads heads) {
     switch (architecture_.head_keys) {
       case HeadKeys::swa_first:
-        heads.kv_heads =
-            take("swa_num_key_value_heads", "kv heads of sliding layers", heads.kv_heads);
-        heads.dim_k = take("swa_head_dim", "elements of a head of sliding layers", heads.dim_k);
+        take_kv_heads(keys_, "swa_num_key_value_heads", kLocalHeads, heads);
+        heads.dim_k = take("swa_head_dim", kLocalDim, heads.dim_k);
         if (!keys_.has("v_head_dim")) heads.dim_v = heads.dim_k;
-        heads.dim_v =
-            take("swa_v_head_dim", "elements of a value head of sliding layers", heads.dim_v);
+        heads.dim_v = take("swa_v_head_dim", "head_dim of V, local", heads.dim_v);
         break;
       case HeadKeys::swa_inside: {
-        heads.kv_heads =
-            take("num_swa_key_value_heads", "kv heads of sliding layers", heads.kv_heads);
+        take_kv_heads(keys_, "num_swa_key_value_heads", kLocalHeads, heads);
         if (const auto q_heads = keys_.count("num_swa_attention_heads", 1, kMost)) {
-          heads.dim_k = heads.dim_v = elements_of_a_head(keys_, "num_swa_attention_heads", *q_heads,
-                                                         "elements of a head of sliding layers");
+          heads.dim_k = heads.dim_v =
+              elements_of_a_head(keys_, "num_swa_attention_heads", *q_heads, kLocalDim);
         }
         break;
       }
@@ -48,10 +48,8 @@ class HeadKinds {
   Heads global(Heads heads) {
     if (architecture_.head_keys != HeadKeys::of_full_layers) return heads;
     constexpr Index kUsual = 512;
-    const auto dim = keys_.count("global_head_dim", 1, kMost);
-    heads.dim_k = heads.dim_v = dim.value_or(kUsual);
-    keys_.origin("elements of a head of global layers", heads.dim_k,
-                 dim ? keys_.shown("global_head_dim") : "default of " + keys_.architecture());
+    heads.dim_k = heads.dim_v = keys_.count("global_head_dim", 1, kMost).value_or(kUsual);
+    keys_.origin("head_dim, global", heads.dim_k, keys_.source_of("global_head_dim"));
     constexpr std::string_view kKey = "num_global_key_value_heads";
     const std::optional<bool> gate = keys_.flag("attention_k_eq_v");
     if (gate == false) {
@@ -67,11 +65,26 @@ class HeadKinds {
           "num_global_key_value_heads is used, though attention_k_eq_v is missing and "
           "transformers reads the one with the other alone");
     }
-    heads.kv_heads = take(kKey, "kv heads of global layers", heads.kv_heads);
+    take_kv_heads(keys_, kKey, "kv heads, global", heads);
     return heads;
   }
 
  private:
+  // A list of the key-value heads of each layer leaves no number for those of a kind.
+  static void take_kv_heads(ConfigKeys& keys, std::string_view key, const std::string& quantity,
+                            Heads& heads) {
+    const auto stated = keys.count(key, 1, kMost);
+    if (!stated) return;
+    if (!heads.kv_heads_of_layers.empty()) {
+      keys.fail(
+          key,
+          fmt::format("= {} stands beside a list of the key-value heads of each layer", *stated),
+          "keep the one that holds");
+    }
+    heads.kv_heads = *stated;
+    keys.origin(quantity, *stated, keys.shown(key));
+  }
+
   Index take(std::string_view key, const std::string& quantity, Index usual) {
     const auto stated = keys_.count(key, 1, kMost);
     if (stated) keys_.origin(quantity, *stated, keys_.shown(key));
@@ -84,13 +97,10 @@ class HeadKinds {
       other.fail("attention_type", fmt::format("= {} is not 'sliding_attention'",
                                                other.shown_value("attention_type")));
     }
-    if (const auto groups = other.count("num_attention_groups", 1, kMost)) {
-      heads.kv_heads = *groups;
-      keys_.origin("kv heads of sliding layers", *groups, other.shown("num_attention_groups"));
-    }
+    take_kv_heads(other, "num_attention_groups", kLocalHeads, heads);
     if (const auto dim = other.count("head_dim", 1, kMost)) {
       heads.dim_k = heads.dim_v = *dim;
-      keys_.origin("elements of a head of sliding layers", *dim, other.shown("head_dim"));
+      keys_.origin(kLocalDim, *dim, other.shown("head_dim"));
     }
   }
 
@@ -102,6 +112,9 @@ class HeadKinds {
 
 void read_heads(ConfigKeys& keys, const Architecture& architecture, const LayerPlan& plan,
                 std::vector<Layer>& layers) {
+  const bool has_cache =
+      std::any_of(layers.begin(), layers.end(), [](const Layer& l) { return l.has_cache(); });
+  if (!has_cache) return;
   HeadKinds reader(keys, architecture);
   const Heads common = read_common_heads(keys, architecture, static_cast<Index>(layers.size()));
   const bool has_local = plan.has(Sees::window) || plan.has(Sees::chunk);

@@ -10,7 +10,7 @@ struct Heads {
   Index kv_heads = 0;
   Index dim_k = 0, dim_v = 0;
   bool latent = false;
-  std::vector<Index> kv_heads_of_layers;  // where the config lists them; else empty
+  std::vector<Index> kv_heads_of_layers = {};  // where the config lists them; else empty
 };
 
 // Of all layers, or of those that no other key speaks of.

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <utility>
 
 #include "model/config/parts.hpp"
@@ -31,16 +31,50 @@ constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
     {"sliding_window_size", "no layer of this plan has a window"},
 };
 
-// Parts of the names of keys that say something about layers in some family.
-constexpr std::string_view kTelling[] = {
-    "window",        "sliding",     "swa_",       "_swa",      "chunk",       "local_att",
-    "layer_types",   "block_types", "layer_ids",  "attn_idx",  "attn_layer",  "attn_type",
-    "full_att",      "global_attn", "kv_shared",  "kv_reuse",  "cla_share",   "compress_",
-    "hybrid_layer",  "hybrid_over", "kv_lora",    "head_dim",  "key_value_h", "kv_heads",
-    "attention_typ", "linear_attn", "mamba_step", "use_bidir",
+// Parts of the names of keys that say something about layers in some family: which of them has a
+// window, or no cache,
+constexpr std::string_view kOfLayers[] = {
+    "window",      "sliding",    "swa_",         "_swa",        "chunk",        "local_att",
+    "block_type",  "layer_ids",  "attn_idx",     "attn_layer",  "attn_type",    "full_att",
+    "global_attn", "hybrid_lay", "hybrid_overr", "linear_attn", "attention_ty", "attention_layers",
+};
+// and other things.
+constexpr std::string_view kOfCaches[] = {
+    "layer_types", "kv_shared",   "kv_reuse", "cla_share",  "compress_", "kv_lora",
+    "head_dim",    "key_value_h", "kv_heads", "mamba_step", "use_bidir",
 };
 
+// Parts of the names of keys that give the cache a type of its own.
+constexpr std::string_view kOfTypes[] = {"kv_cache_scheme", "kv_cache_quant", "kv_cache_dtype",
+                                         "kv_cache_bits"};
+
+template <std::size_t n>
+bool holds_any(std::string_view key, const std::string_view (&parts)[n]) {
+  return std::any_of(std::begin(parts), std::end(parts), [&](std::string_view part) {
+    return key.find(part) != std::string_view::npos;
+  });
+}
+
+void note_type_of_cache(ConfigKeys& keys) {
+  for (const std::string& key : keys.unread()) {
+    if (!holds_any(key, kOfTypes)) continue;
+    keys.ignore(key, "elements of the cache have the type that --dtype states");
+  }
+}
+
 }  // namespace
+
+bool speaks_of_layers(std::string_view key) {
+  return holds_any(key, kOfLayers);
+}
+
+void note_quantized_cache(ConfigKeys& keys) {
+  constexpr std::string_view kKey = "quantization_config";
+  note_type_of_cache(keys);
+  if (!keys.has(kKey) || !keys.peek(kKey)->is_object()) return;
+  ConfigKeys quantization = *keys.object(kKey);
+  note_type_of_cache(quantization);
+}
 
 void note_ignored(ConfigKeys& keys) {
   const std::string usual = fmt::format("{} does not read it", keys.architecture());
@@ -48,9 +82,7 @@ void note_ignored(ConfigKeys& keys) {
     for (const auto& [known, reason] : kReasons) {
       if (key == known) keys.ignore(key, reason);
     }
-    for (const std::string_view part : kTelling) {
-      if (key.find(part) != std::string::npos) keys.ignore(key, usual);
-    }
+    if (speaks_of_layers(key) || holds_any(key, kOfCaches)) keys.ignore(key, usual);
   }
 }
 

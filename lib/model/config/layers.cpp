@@ -18,6 +18,10 @@ bool LayerPlan::has(Sees kind) const {
   return std::find(sees.begin(), sees.end(), kind) != sees.end();
 }
 
+std::vector<Sees> uniform(Index layers, Sees sees) {
+  return std::vector<Sees>(static_cast<std::size_t>(layers), sees);
+}
+
 std::vector<Sees> all_last_of_each(Index layers, Index p, Sees others) {
   return where(layers, others, [p](Index i) { return i % p == p - 1; });
 }

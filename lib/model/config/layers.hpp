@@ -18,12 +18,14 @@ enum class Sees {
 struct LayerPlan {
   std::vector<Sees> sees;
   // With an entry for each layer where the config states them one by one, else empty.
-  std::vector<Index> windows;   // W of a layer that sees a window; elsewhere not read
-  std::vector<Index> compress;  // as Layer::compress
+  std::vector<Index> windows = {};   // W of a layer that sees a window; elsewhere not read
+  std::vector<Index> compress = {};  // as Layer::compress
 
   bool has(Sees kind) const;
 };
 
+// All layers see the same.
+std::vector<Sees> uniform(Index layers, Sees sees);
 // Layers p-1, 2p-1, ... see all, the others `others`. p >= 1.
 std::vector<Sees> all_last_of_each(Index layers, Index p, Sees others = Sees::window);
 // Layers 0, p, 2p, ... see all.

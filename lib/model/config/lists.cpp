@@ -15,7 +15,7 @@ LayerPlan flags_plan(ConfigKeys& keys, std::string_view key, Sees at_1, Sees at_
   keys.one_each(key, flags, layers);
   LayerPlan plan;
   for (const Index flag : flags) plan.sees.push_back(flag == 1 ? at_1 : at_0);
-  keys.origin("what each layer sees", keys.shown_value(key), keys.shown(key));
+  say_plan(keys, plan, key);
   return plan;
 }
 
@@ -27,8 +27,9 @@ LayerPlan numbers_plan(ConfigKeys& keys, std::string_view key, Sees listed, Sees
                                keys.architecture()));
   }
   keys.check_layers(key, *numbers, layers);
-  keys.origin("what each layer sees", keys.shown_value(key), keys.shown(key));
-  return {listed_layers(layers, *numbers, listed, others), {}, {}};
+  const LayerPlan plan{listed_layers(layers, *numbers, listed, others)};
+  say_plan(keys, plan, key);
+  return plan;
 }
 
 // [[["global", "local"], 6]]: each pattern as often as the number behind it.
@@ -65,8 +66,8 @@ LayerPlan longformer(ConfigKeys& keys, const Architecture&, Index layers) {
   if (keys.has(kKey) && keys.peek(kKey)->is_array()) {
     return plan_of_windows(keys, kKey, *keys.widths(kKey), layers);
   }
-  keys.origin("layers that have the window", "all", "default of " + keys.architecture());
-  return {std::vector<Sees>(static_cast<std::size_t>(layers), Sees::window), {}, {}};
+  keys.origin("layers that see all keys", "none where there is a window", keys.class_default());
+  return {uniform(layers, Sees::window)};
 }
 
 LayerPlan smollm3(ConfigKeys& keys, const Architecture& architecture, Index layers) {
@@ -80,7 +81,10 @@ LayerPlan smollm3(ConfigKeys& keys, const Architecture& architecture, Index laye
   if (keys.has("no_rope_layers")) {
     return flags_plan(keys, "no_rope_layers", Sees::all, Sees::window, layers);
   }
-  const Index p = keys.count("no_rope_layer_interval", 1, kMaxIndex).value_or(architecture.period);
+  constexpr std::string_view kInterval = "no_rope_layer_interval";
+  const Index p = keys.count(kInterval, 1, kMaxIndex).value_or(architecture.period);
+  keys.origin("layers that see all keys", fmt::format("all but the last of each {}", p),
+              keys.source_of(kInterval));
   LayerPlan plan;
   for (Index i = 0; i < layers; ++i) {
     plan.sees.push_back(i % p == p - 1 ? Sees::window : Sees::all);
@@ -92,20 +96,26 @@ LayerPlan exaone_moe(ConfigKeys& keys, const Architecture& architecture, Index l
   if (keys.has("sliding_windows")) {
     return plan_of_windows(keys, "sliding_windows", *keys.widths("sliding_windows"), layers);
   }
-  if (auto sees = pattern_of_key(keys, layers)) return {*sees, {}, {}};
+  if (auto sees = pattern_of_key(keys, layers)) return {*sees};
   return layer_types_only(keys, architecture, layers);
 }
 
 LayerPlan llama4(ConfigKeys& keys, const Architecture& architecture, Index layers) {
-  // 1 means rotary embedding, and with it chunks. An empty list stands for the default.
-  if (keys.has("no_rope_layers") && keys.peek("no_rope_layers")->size() != 0) {
-    return flags_plan(keys, "no_rope_layers", Sees::chunk, Sees::all, layers);
+  constexpr std::string_view kFlags = "no_rope_layers", kInterval = "no_rope_layer_interval";
+  const bool is_empty =
+      keys.has(kFlags) && keys.peek(kFlags)->is_array() && keys.value(kFlags)->empty();
+  // 1 means rotary embedding, and with it chunks.
+  if (keys.has(kFlags) && !is_empty) {
+    return flags_plan(keys, kFlags, Sees::chunk, Sees::all, layers);
   }
-  const auto stated = keys.count("no_rope_layer_interval", 1, kMaxIndex);
+  const auto stated = keys.count(kInterval, 1, kMaxIndex);
   const Index p = stated.value_or(architecture.period);
+  const bool is_default = is_empty && !stated;
   keys.origin("layers that see all keys", fmt::format("the last of each {}", p),
-              stated ? keys.shown("no_rope_layer_interval") : "default of " + keys.architecture());
-  return {all_last_of_each(layers, p, Sees::chunk), {}, {}};
+              is_default ? fmt::format("{} is empty: every {}th layer sees all, by default",
+                                       keys.shown(kFlags), p)
+                         : keys.source_of(kInterval));
+  return {all_last_of_each(layers, p, Sees::chunk)};
 }
 
 LayerPlan smallthinker(ConfigKeys& keys, const Architecture& architecture, Index layers) {
@@ -140,7 +150,7 @@ LayerPlan inkling(ConfigKeys& keys, const Architecture&, Index layers) {
     }
     plan.sees.push_back(slides ? Sees::window : Sees::all);
   }
-  keys.origin("what each layer sees", keys.shown_value("layer_types"), keys.shown("layer_types"));
+  say_plan(keys, plan, "layer_types");
   return plan;
 }
 
@@ -181,7 +191,7 @@ LayerPlan gpt_neo(ConfigKeys& keys, const Architecture&, Index layers) {
     }
     plan.sees.push_back(word == "local" ? Sees::window : Sees::all);
   }
-  keys.origin("what each layer sees", keys.shown_value(key), keys.shown(key));
+  say_plan(keys, plan, key);
   return plan;
 }
 

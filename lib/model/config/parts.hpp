@@ -28,6 +28,13 @@ void read_sharing(ConfigKeys& keys, const Architecture& architecture, const Laye
 // Rotary bases, caps, sinks. The layers of the model are known.
 void read_facts(ConfigKeys& keys, const Architecture& architecture, Model& model);
 
+// Whether the name of a key is like those that say in some family which layers have a window, or no
+// cache.
+bool speaks_of_layers(std::string_view key);
+
+// Notes the keys that quantize the cache, which is a choice of the one who asks.
+void note_quantized_cache(ConfigKeys& keys);
+
 // Notes every key that looks as if it mattered and was not read.
 void note_ignored(ConfigKeys& keys);
 

@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <filesystem>
 
 #include "error.hpp"
+#include "model/config/json.hpp"
 #include "model/config/parts.hpp"
 #include "model/config/rules.hpp"
+#include "model/reading.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {
@@ -16,17 +17,6 @@ namespace {
 using Json = nlohmann::json;
 
 const std::string kRemedy = "give the config.json that the publisher wrote";
-
-// A name that no shell reads as anything else: other characters become '-'.
-std::string plain_word(std::string_view text) {
-  constexpr std::size_t kLongest = 100;
-  std::string word;
-  for (const char c : text.substr(0, kLongest)) {
-    word += is_plain_word(std::string_view(&c, 1)) ? c : '-';
-  }
-  word.erase(0, word.find_first_not_of("-."));
-  return word;
-}
 
 // The last part of _name_or_path, the folder of a file that is named config.json, or else the name
 // of the file.
@@ -91,7 +81,7 @@ TextModel find_text_model(const Json& config, const std::string& path) {
 
 Window window_of(Sees sees, const std::optional<Index>& width, bool encoder) {
   if (sees == Sees::all || sees == Sees::nothing || !width) return Window::global();
-  if (encoder) return Window::band(Side::of(*width / 2), Side::of(*width / 2));
+  if (encoder) return symmetric(*width);
   return sees == Sees::chunk ? Window::chunked(*width) : Window::causal(*width);
 }
 
@@ -101,6 +91,9 @@ std::vector<Layer> lay_out(ConfigKeys& keys, const Architecture& architecture,
   std::optional<Index> window, chunk;
   if (plan.has(Sees::window) && plan.windows.empty()) {
     window = read_window(keys, architecture, plan);
+  }
+  if (window && encoder) {
+    keys.origin("window to each side", *window / 2, "half of the window of an encoder");
   }
   if (plan.has(Sees::chunk)) chunk = read_chunk(keys, architecture);
   std::vector<Layer> layers(plan.sees.size());
@@ -114,34 +107,16 @@ std::vector<Layer> lay_out(ConfigKeys& keys, const Architecture& architecture,
   return layers;
 }
 
-void warn_where_never_binding(const ConfigKeys& keys, const Model& model) {
-  if (!model.max_positions) return;
-  for (const Layer& layer : model.layers) {
-    const Window& window = layer.window;
-    const bool has_width =
-        window.kind == Window::Kind::causal || window.kind == Window::Kind::chunked;
-    if (!layer.has_cache() || !has_width || window.width < *model.max_positions) continue;
-    keys.warn(
-        fmt::format("a window of {} is not below the {} positions of the model: it never "
-                    "binds within them",
-                    window.width, *model.max_positions));
-    return;
-  }
-}
-
 LayerPlan find_plan(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   if (auto listed = listed_plan(keys, architecture, layers)) return *listed;
   return architecture.rule(keys, architecture, layers);
 }
 
-}  // namespace
-
-ConfigReading model_from_config(const Json& config, const std::string& path,
-                                const KeyNames& names) {
+ConfigReading model_from_config(const Json& config, const std::string& path) {
   ConfigReading reading;
   Model& model = reading.model;
   const TextModel text = find_text_model(config, path);
-  ConfigKeys keys(*text.object, path, text.prefix, names, reading);
+  ConfigKeys keys(*text.object, path, text.prefix, text.model_type, reading);
   model.id = model.title = model_id(config, path);
   model.architecture = text.model_type;
   model.source = path;
@@ -163,8 +138,8 @@ ConfigReading model_from_config(const Json& config, const std::string& path,
     model.max_positions = architecture.max_positions;
   }
   if (model.max_positions) {
-    keys.origin("positions", *model.max_positions,
-                positions ? keys.shown(positions->key) : "default of " + keys.architecture());
+    keys.origin("largest context", *model.max_positions,
+                positions ? keys.shown(positions->key) : keys.class_default());
   }
 
   if (known == nullptr) check_unknown(keys);
@@ -178,9 +153,16 @@ ConfigReading model_from_config(const Json& config, const std::string& path,
   if (!architecture.note.empty() && model.local_layers() > 0) {
     keys.warn(std::string(architecture.note));
   }
+  note_quantized_cache(keys);
+  if (text.object != &config) {
+    ConfigKeys around(config, path, "", text.model_type, reading);
+    note_quantized_cache(around);
+  }
   note_ignored(keys);
   return reading;
 }
+
+}  // namespace
 
 ConfigReading read_config_text(const std::string& json, const std::string& path) {
   return model_from_config(parse_config(json, path), path);

@@ -5,17 +5,13 @@
 namespace swa {
 namespace {
 
-std::vector<Sees> uniform(Index layers, Sees sees) {
-  return std::vector<Sees>(static_cast<std::size_t>(layers), sees);
-}
-
 // The period that the key states where one is given, or else the architecture's own.
 Index period(ConfigKeys& keys, const Architecture& architecture, std::string_view meaning,
              std::string_view key = {}) {
   const auto stated = key.empty() ? std::nullopt : keys.count(key, 1, kMaxIndex);
   const Index p = stated.value_or(architecture.period);
   keys.origin("layers that see all keys", fmt::format("{} {}", meaning, p),
-              stated ? keys.shown(key) : "default of " + keys.architecture());
+              stated ? keys.shown(key) : keys.class_default());
   return p;
 }
 
@@ -49,8 +45,7 @@ bool is_switched_on(ConfigKeys& keys) {
 Index max_window_layers(ConfigKeys& keys, const Architecture& architecture) {
   const auto stated = keys.count("max_window_layers", 0, kMaxIndex);
   const Index number = stated.value_or(architecture.period);
-  keys.origin("max_window_layers", number,
-              stated ? keys.shown("max_window_layers") : "default of " + keys.architecture());
+  keys.origin("max_window_layers", number, keys.source_of("max_window_layers"));
   return number;
 }
 
@@ -66,16 +61,16 @@ void warn_of_dispute(ConfigKeys& keys, Index first, Index layers) {
 LayerPlan window_everywhere(ConfigKeys& keys, const Architecture&, Index layers) {
   keys.ignore("use_sliding_window", "the class of this architecture never reads it");
   keys.ignore("max_window_layers", "the class of this architecture never reads it");
-  keys.origin("layers that have the window", "all", "default of " + keys.architecture());
-  return {uniform(layers, Sees::window), {}, {}};
+  keys.origin("layers that see all keys", "none where there is a window", keys.class_default());
+  return {uniform(layers, Sees::window)};
 }
 
 LayerPlan window_nowhere(ConfigKeys& keys, const Architecture&, Index layers) {
   keys.ignore("sliding_window", fmt::format("the class of {} never reads it: every layer sees all "
                                             "keys",
                                             keys.architecture()));
-  keys.origin("layers that see all keys", "all", "default of " + keys.architecture());
-  return {uniform(layers, Sees::all), {}, {}};
+  keys.origin("layers that see all keys", "all", keys.class_default());
+  return {uniform(layers, Sees::all)};
 }
 
 LayerPlan mixtral(ConfigKeys& keys, const Architecture& architecture, Index layers) {
@@ -93,7 +88,7 @@ LayerPlan last_of_each(ConfigKeys& keys, const Architecture& architecture, Index
   if (!stated) {
     stated = all_last_of_each(layers, period(keys, architecture, "the last of each"));
   }
-  return {*stated, {}, {}};
+  return {*stated};
 }
 
 LayerPlan gemma4(ConfigKeys& keys, const Architecture& architecture, Index layers) {
@@ -104,35 +99,42 @@ LayerPlan gemma4(ConfigKeys& keys, const Architecture& architecture, Index layer
 
 LayerPlan afmoe(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   const Index p = period(keys, architecture, "the last of each", "global_attn_every_n_layers");
-  return {all_last_of_each(layers, p), {}, {}};
+  return {all_last_of_each(layers, p)};
 }
 
 LayerPlan first_of_each(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   refuse_pattern(keys);
   const Index p = period(keys, architecture, "the first of each");
-  return {all_first_of_each(layers, p), {}, {}};
+  return {all_first_of_each(layers, p)};
+}
+
+LayerPlan laguna(ConfigKeys& keys, const Architecture& architecture, Index layers) {
+  keys.warn(
+      "layer_types is missing: the plan is that of the published models, and by the default of "
+      "transformers every layer of laguna sees all keys");
+  return first_of_each(keys, architecture, layers);
 }
 
 LayerPlan modernbert(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   const Index p = period(keys, architecture, "the first of each", "global_attn_every_n_layers");
-  return {all_first_of_each(layers, p), {}, {}};
+  return {all_first_of_each(layers, p)};
 }
 
 LayerPlan counted_from_the_end(ConfigKeys& keys, const Architecture& architecture, Index layers) {
   refuse_pattern(keys);
   const Index p = period(keys, architecture, "the last layer, and before it each");
-  return {all_each_from_the_end(layers, p), {}, {}};
+  return {all_each_from_the_end(layers, p)};
 }
 
 LayerPlan qwen(ConfigKeys& keys, const Architecture& architecture, Index layers) {
-  if (!is_switched_on(keys)) return {uniform(layers, Sees::all), {}, {}};
+  if (!is_switched_on(keys)) return {uniform(layers, Sees::all)};
   const Index first = max_window_layers(keys, architecture);
   warn_of_dispute(keys, first, layers);
-  return {from_layer(layers, first), {}, {}};
+  return {from_layer(layers, first)};
 }
 
 LayerPlan qwen2_moe(ConfigKeys& keys, const Architecture& architecture, Index layers) {
-  if (!is_switched_on(keys)) return {uniform(layers, Sees::all), {}, {}};
+  if (!is_switched_on(keys)) return {uniform(layers, Sees::all)};
   const Index end = max_window_layers(keys, architecture);
   keys.warn(fmt::format(
       "max_window_layers = {0} is read as transformers does for qwen2_moe: even layers before {0} "
@@ -142,7 +144,7 @@ LayerPlan qwen2_moe(ConfigKeys& keys, const Architecture& architecture, Index la
   for (Index i = 0; i < layers; ++i) {
     sees.push_back(i % 2 == 0 && i < end ? Sees::window : Sees::all);
   }
-  return {sees, {}, {}};
+  return {sees};
 }
 
 LayerPlan qwen3_moe(ConfigKeys& keys, const Architecture&, Index layers) {
@@ -152,11 +154,11 @@ LayerPlan qwen3_moe(ConfigKeys& keys, const Architecture&, Index layers) {
               "is not established",
               "add layer_types");
   }
-  return {uniform(layers, Sees::all), {}, {}};
+  return {uniform(layers, Sees::all)};
 }
 
 LayerPlan from_max_window_layers(ConfigKeys& keys, const Architecture& architecture, Index layers) {
-  return {from_layer(layers, max_window_layers(keys, architecture)), {}, {}};
+  return {from_layer(layers, max_window_layers(keys, architecture))};
 }
 
 LayerPlan layer_types_only(ConfigKeys& keys, const Architecture&, Index) {

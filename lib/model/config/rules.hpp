@@ -12,6 +12,8 @@ std::optional<LayerPlan> listed_plan(ConfigKeys& keys, const Architecture& archi
 // One layer for each entry of a list of windows, which may be null, 0 or negative: no window.
 LayerPlan plan_of_windows(ConfigKeys& keys, std::string_view key, std::vector<Index> windows,
                           Index layers);
+// Says how many layers of the plan that the key states see all keys.
+void say_plan(const ConfigKeys& keys, const LayerPlan& plan, std::string_view key);
 // What sliding_window_pattern states, under either of its names: a number p, where the last of each
 // p layers sees all, or letters L and G. Nothing where it is missing.
 std::optional<std::vector<Sees>> pattern_of_key(ConfigKeys& keys, Index layers);
@@ -24,6 +26,7 @@ LayerPlan last_of_each(ConfigKeys& keys, const Architecture& architecture, Index
 LayerPlan gemma4(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan afmoe(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan first_of_each(ConfigKeys& keys, const Architecture& architecture, Index layers);
+LayerPlan laguna(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan modernbert(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan counted_from_the_end(ConfigKeys& keys, const Architecture& architecture, Index layers);
 LayerPlan qwen(ConfigKeys& keys, const Architecture& architecture, Index layers);

@@ -10,7 +10,7 @@
 namespace swa {
 namespace {
 
-constexpr std::string_view kWhat = "layers that have a cache";
+constexpr std::string_view kWhat = "layers with attention";
 
 Sees seen_by_block(const ConfigKeys& keys, std::string_view key, const std::string& block) {
   if (block == "attention") return Sees::window;
@@ -32,9 +32,8 @@ LayerPlan recurrent_gemma(ConfigKeys& keys, const Architecture&, Index layers) {
   const std::string_view key = keys.has("block_types") ? "block_types" : "_block_types";
   keys.ignore("conv1d_width", "the state of the convolution does not grow with the context");
   if (!keys.has(key)) {
-    keys.origin(std::string(kWhat), "the last of each 3, with the window",
-                "default of " + keys.architecture());
-    return {repeated(layers, {Sees::nothing, Sees::nothing, Sees::window}), {}, {}};
+    keys.origin(std::string(kWhat), "the last of each 3, with the window", keys.class_default());
+    return {repeated(layers, {Sees::nothing, Sees::nothing, Sees::window})};
   }
   std::vector<Sees> pattern;
   const std::vector<std::string> blocks = *keys.words(key);
@@ -44,7 +43,7 @@ LayerPlan recurrent_gemma(ConfigKeys& keys, const Architecture&, Index layers) {
   if (pattern.empty()) keys.fail(key, "is empty");
   keys.origin(std::string(kWhat), fmt::format("{}, repeated", keys.shown_value(key)),
               keys.shown(key));
-  return {repeated(layers, pattern), {}, {}};
+  return {repeated(layers, pattern)};
 }
 
 LayerPlan plamo2(ConfigKeys& keys, const Architecture&, Index layers) {
@@ -55,13 +54,13 @@ LayerPlan plamo2(ConfigKeys& keys, const Architecture&, Index layers) {
   }
   if (keys.flag("mamba_enabled") == false) {
     keys.origin(std::string(kWhat), "all, with the window", keys.shown("mamba_enabled"));
-    return {std::vector<Sees>(static_cast<std::size_t>(layers), Sees::window), {}, {}};
+    return {uniform(layers, Sees::window)};
   }
   // The published models alternate, and the order of longer steps is not established.
   const auto step = keys.count("mamba_step", 1, kMaxIndex);
   if (step != 2) keys.fail("mamba_step", "is not 2, and no other step is established");
   keys.origin(std::string(kWhat), "the last of each 2, with the window", keys.shown("mamba_step"));
-  return {repeated(layers, {Sees::nothing, Sees::window}), {}, {}};
+  return {repeated(layers, {Sees::nothing, Sees::window})};
 }
 
 LayerPlan full_attention_interval(ConfigKeys& keys, const Architecture& architecture,
@@ -69,8 +68,8 @@ LayerPlan full_attention_interval(ConfigKeys& keys, const Architecture& architec
   const auto stated = keys.count("full_attention_interval", 1, kMaxIndex);
   const Index p = stated.value_or(architecture.period);
   keys.origin(std::string(kWhat), fmt::format("the last of each {}", p),
-              stated ? keys.shown("full_attention_interval") : "default of " + keys.architecture());
-  return {all_last_of_each(layers, p, Sees::nothing), {}, {}};
+              keys.source_of("full_attention_interval"));
+  return {all_last_of_each(layers, p, Sees::nothing)};
 }
 
 LayerPlan jamba(ConfigKeys& keys, const Architecture&, Index layers) {
@@ -132,7 +131,7 @@ LayerPlan kimi_linear(ConfigKeys& keys, const Architecture&, Index layers) {
   keys.origin(std::string(kWhat), linear->shown_value("full_attn_layers") + ", counted from 1",
               linear->shown("full_attn_layers"));
   for (Index& number : *full) --number;
-  return {listed_layers(layers, *full, Sees::all, Sees::nothing), {}, {}};
+  return {listed_layers(layers, *full, Sees::all, Sees::nothing)};
 }
 
 LayerPlan lfm2(ConfigKeys& keys, const Architecture&, Index layers) {
@@ -140,7 +139,7 @@ LayerPlan lfm2(ConfigKeys& keys, const Architecture&, Index layers) {
   if (!numbers) keys.fail("full_attn_idxs", "is missing, and 'layer_types' too");
   keys.check_layers("full_attn_idxs", *numbers, layers);
   keys.origin(std::string(kWhat), keys.shown_value("full_attn_idxs"), keys.shown("full_attn_idxs"));
-  return {listed_layers(layers, *numbers, Sees::all, Sees::nothing), {}, {}};
+  return {listed_layers(layers, *numbers, Sees::all, Sees::nothing)};
 }
 
 LayerPlan minimax(ConfigKeys& keys, const Architecture&, Index layers) {

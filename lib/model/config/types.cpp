@@ -81,7 +81,7 @@ void compare_with_others(ConfigKeys& keys, const std::vector<Sees>& sees) {
 // A switch that is off takes the window from layers that layer_types gives one.
 void check_switch(ConfigKeys& keys, const Architecture& architecture) {
   constexpr std::string_view kKey = "use_sliding_window";
-  if (architecture.rule == window_everywhere) return;  // its class never reads the key
+  if (!architecture.reads_switch) return;
   const std::optional<bool> on = keys.flag(kKey);
   const bool is_off = architecture.has_switch ? on != true : on == false;
   if (!is_off) return;
@@ -110,6 +110,12 @@ void check_copies(ConfigKeys& keys, const ConfigKeys::Named& p) {
 
 }  // namespace
 
+void say_plan(const ConfigKeys& keys, const LayerPlan& plan, std::string_view key) {
+  const auto all = std::count(plan.sees.begin(), plan.sees.end(), Sees::all);
+  keys.origin("layers that see all keys", fmt::format("{} of {}", all, plan.sees.size()),
+              keys.shown(key));
+}
+
 std::optional<std::vector<Sees>> pattern_of_key(ConfigKeys& keys, Index layers) {
   for (const std::string_view key : kPatternKeys) {
     const nlohmann::json* stated = keys.peek(key);
@@ -132,26 +138,25 @@ LayerPlan plan_of_windows(ConfigKeys& keys, std::string_view key, std::vector<In
     plan.sees.push_back(window > 0 ? Sees::window : Sees::all);
   }
   plan.windows = std::move(windows);
-  keys.origin("window of each layer", keys.shown_value(key), keys.shown(key));
+  keys.origin("window", keys.shown_value(key), keys.shown(key));
   return plan;
 }
 
 std::optional<LayerPlan> listed_plan(ConfigKeys& keys, const Architecture& architecture,
                                      Index layers) {
-  const bool has_own_words = architecture.rule == deepseek_v4 || architecture.rule == inkling;
-  if (keys.has("layer_types") && !has_own_words) {
+  if (keys.has("layer_types") && !architecture.own_types) {
     std::vector<std::string> types = *keys.words("layer_types");
     keys.one_each("layer_types", types, layers);
     LayerPlan plan;
     for (const std::string& type : types) plan.sees.push_back(seen_by(keys, "layer_types", type));
-    keys.origin("what each layer sees", keys.shown_value("layer_types"), keys.shown("layer_types"));
-    if (architecture.rule == gemma4 && plan.sees.back() != Sees::all) {
+    if (architecture.last_sees_all && plan.sees.back() != Sees::all) {
       keys.warn(
           fmt::format("layer_types does not end with full_attention, which transformers "
                       "gives the last layer of {} all the same",
                       keys.architecture()));
       plan.sees.back() = Sees::all;
     }
+    say_plan(keys, plan, "layer_types");
     compare_with_others(keys, plan.sees);
     if (plan.has(Sees::window)) check_switch(keys, architecture);
     return plan;

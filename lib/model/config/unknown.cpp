@@ -1,30 +1,19 @@
 // Architectures that are not known: only keys that mean the same everywhere are taken.
 #include <fmt/format.h>
 
-#include <array>
+#include <cstdint>
 
+#include "model/config/parts.hpp"
 #include "model/config/rules.hpp"
 
 namespace swa {
 namespace {
 
-// Keys that say something about layers, in some family or other.
-constexpr std::array<std::string_view, 31> kLayerKeys = {
-    "sliding_window",     "sliding_window_size",        "sliding_windows",
-    "local_window",       "interleaved_sliding_window", "sliding_window_pattern",
-    "local_attention",    "_sliding_window_pattern",    "global_attn_every_n_layers",
-    "attention_window",   "attention_chunk_size",       "attention_window_size",
-    "window_size",        "hybrid_layer_pattern",       "local_layer_ids",
-    "global_attn_idx",    "sliding_window_layers",      "sliding_window_layout",
-    "attention_types",    "attention_layers",           "block_types",
-    "_block_types",       "layers_block_type",          "full_attn_idxs",
-    "linear_attn_config", "full_attention_interval",    "attn_layer_indices",
-    "attn_layer_period",  "hybrid_override_pattern",    "attn_type_list",
-    "full_attention_idx"};
-
 bool is_off(const nlohmann::json& value) {
-  return value.is_null() || (value.is_number_integer() && value.get<Index>() <= 0) ||
-         (value.is_array() && value.empty());
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>() == 0;
+  if (value.is_number()) return value.get<double>() <= 0;
+  return value.is_null() || (value.is_array() && value.empty());
 }
 
 }  // namespace
@@ -52,15 +41,27 @@ void check_unknown(ConfigKeys& keys) {
 }
 
 LayerPlan only_what_is_plain(ConfigKeys& keys, const Architecture&, Index layers) {
-  const bool is_off_as_a_whole = keys.flag("use_sliding_window") == false;
-  if (is_off_as_a_whole) keys.ignore("sliding_window", "use_sliding_window is false");
+  constexpr std::string_view kSwitch = "use_sliding_window";
+  const std::string remedy =
+      "add layer_types, with sliding_attention or full_attention for each layer";
+  const std::optional<bool> on = keys.flag(kSwitch);
+  if (on == true) {
+    keys.fail(kSwitch,
+              fmt::format("is true, and which layers of {} then have the window is not known",
+                          keys.architecture()),
+              remedy);
+  }
+  if (on == false) {
+    for (const char* key : {"sliding_window", "sliding_window_size", "max_window_layers"}) {
+      keys.ignore(key, "use_sliding_window is false");
+    }
+  }
   for (const std::string& key : keys.unread()) {
-    for (const std::string_view known : kLayerKeys) {
-      if (key != known || is_off(*keys.peek(key))) continue;
+    if (speaks_of_layers(key) && !is_off(*keys.peek(key))) {
       keys.fail(key,
                 fmt::format("= {} says something about layers that is not known for {}",
                             keys.shown_value(key), keys.architecture()),
-                "add layer_types, with sliding_attention or full_attention for each layer");
+                remedy);
     }
     for (const std::string_view start : {"mamba", "ssm_", "rwkv", "linear_", "conv_"}) {
       if (!key.starts_with(start)) continue;
@@ -76,7 +77,7 @@ LayerPlan only_what_is_plain(ConfigKeys& keys, const Architecture&, Index layers
                   "to keep all keys",
                   keys.architecture()));
   keys.origin("layers that see all keys", "all", "assumed");
-  return {std::vector<Sees>(static_cast<std::size_t>(layers), Sees::all), {}, {}};
+  return {uniform(layers, Sees::all)};
 }
 
 }  // namespace swa

@@ -15,18 +15,7 @@ std::optional<Index> read_width(ConfigKeys& keys, std::initializer_list<std::str
                                 bool is_expected) {
   const auto there = std::find_if(names.begin(), names.end(),
                                   [&](std::string_view key) { return keys.is_there(key); });
-  std::optional<ConfigKeys::Named> stated;
-  for (const std::string_view key : names) {
-    const std::optional<Index> width = keys.whole(key);
-    if (!width) continue;
-    if (stated && stated->value != *width) {
-      keys.fail(
-          key,
-          fmt::format("= {} contradicts '{}' = {}", *width, keys.shown(stated->key), stated->value),
-          "keep the one that holds");
-    }
-    if (!stated) stated = ConfigKeys::Named{std::string(key), *width};
-  }
+  const std::optional<ConfigKeys::Named> stated = keys.whole_of(names);
   if (stated && stated->value > 0) {
     if (stated->value > kMaxIndex) {
       keys.fail(stated->key, fmt::format("= {} is above 2^60", stated->value));
@@ -39,12 +28,8 @@ std::optional<Index> read_width(ConfigKeys& keys, std::initializer_list<std::str
       keys.fail(*names.begin(), fmt::format("is missing, and there are layers of {} with a {}",
                                             keys.architecture(), quantity));
     }
-    if (*usual > 0) {
-      keys.origin(quantity, *usual, "default of " + keys.architecture());
-      return usual;
-    }
-    keys.origin(quantity, "none", "default of " + keys.architecture());
-    return std::nullopt;
+    keys.origin(quantity, *usual > 0 ? fmt::format("{}", *usual) : "none", keys.class_default());
+    return *usual > 0 ? usual : std::nullopt;
   }
   const std::string key = stated ? stated->key : std::string(*there);
   const std::string value = stated ? fmt::format("{}", stated->value) : "null";
@@ -62,18 +47,19 @@ std::optional<Index> read_window(ConfigKeys& keys, const Architecture& architect
                                  const LayerPlan& plan) {
   const bool is_mixed = plan.has(Sees::all);
   const std::string quantity = "window";
-  if (architecture.window_key == "sliding_window") {
-    return read_width(keys, {"sliding_window", "sliding_window_size", "interleaved_sliding_window"},
+  const std::string_view key = architecture.window_key;
+  if (key.starts_with("sliding_window")) {
+    return read_width(keys,
+                      {key, "sliding_window", "sliding_window_size", "interleaved_sliding_window"},
                       quantity, architecture.window, is_mixed);
   }
-  if (architecture.window_key == "attention_window_size") {
-    return read_width(keys, {"attention_window_size", "sliding_window"}, quantity,
-                      architecture.window, is_mixed);
+  if (key == "attention_window_size") {
+    return read_width(keys, {key, "sliding_window"}, quantity, architecture.window, is_mixed);
   }
-  if (architecture.window_key == kChunkKey) {  // its own layers have chunks, not windows
+  if (key == kChunkKey) {  // its own layers have chunks, not windows
     return read_width(keys, {"sliding_window"}, quantity, std::nullopt, is_mixed);
   }
-  return read_width(keys, {architecture.window_key}, quantity, architecture.window, is_mixed);
+  return read_width(keys, {key}, quantity, architecture.window, is_mixed);
 }
 
 std::optional<Index> read_chunk(ConfigKeys& keys, const Architecture& architecture) {
@@ -85,23 +71,24 @@ std::optional<Index> read_chunk(ConfigKeys& keys, const Architecture& architectu
 bool is_encoder(ConfigKeys& keys, const Architecture& architecture) {
   constexpr std::string_view kKey = "use_bidirectional_attention";
   if (!keys.has(kKey) || architecture.encoder) return architecture.encoder;
-  const bool is_gemma4 = architecture.head_keys == HeadKeys::of_full_layers;
-  if (is_gemma4 && keys.peek(kKey)->is_string()) {
+  bool sees_both_sides = false;
+  if (architecture.both_ways == BothWays::words && keys.peek(kKey)->is_string()) {
     const std::string who = *keys.text(kKey);
     if (who != "all" && who != "vision") {
       keys.fail(kKey, fmt::format("= {} is neither 'all' nor 'vision'", keys.shown_value(kKey)));
     }
     if (who == "vision") keys.warn("tokens of an image see each other both ways; text is causal");
-    return who == "all";
+    sees_both_sides = who == "all";
+  } else {
+    sees_both_sides = keys.flag(kKey) == true;
+    if (sees_both_sides && architecture.both_ways != BothWays::flag) {
+      keys.fail(kKey, fmt::format("is true, and what becomes of the window of {} then is not "
+                                  "established",
+                                  keys.architecture()));
+    }
   }
-  if (keys.flag(kKey) != true) return false;
-  const Architecture* gemma3 = find_architecture("gemma3");
-  if (&architecture != gemma3) {
-    keys.fail(kKey, fmt::format("is true, and what becomes of the window of {} then is not "
-                                "established",
-                                keys.architecture()));
-  }
-  return true;
+  if (sees_both_sides) keys.origin("keys that a query sees", "on both sides", keys.shown(kKey));
+  return sees_both_sides;
 }
 
 }  // namespace swa

@@ -72,7 +72,7 @@ class Bytes {
   // A little-endian number of at most 8 bytes.
   std::uint64_t number(Index bytes) {
     require(static_cast<std::uint64_t>(bytes));
-    if (at_ < begin_ || at_ + bytes > begin_ + static_cast<Index>(block_.size())) {
+    if (at_ + bytes > begin_ + static_cast<Index>(block_.size())) {
       begin_ = at_;
       block_.resize(static_cast<std::size_t>(smaller(left(), kBlock)));
       source_.read(begin_, block_);

@@ -2,7 +2,7 @@
 // "attention.head_count" for "gemma3.attention.head_count".
 #pragma once
 
-#include "model/config/keys.hpp"
+#include "model/keys.hpp"
 
 namespace swa {
 

@@ -46,9 +46,6 @@ void read_heads(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>
     layers[i].kv_heads = (*heads)[i];
     if ((*heads)[i] == 0) layers[i].keeps = Keeps::none;
   }
-  if (std::none_of(layers.begin(), layers.end(), [](const Layer& l) { return l.has_cache(); })) {
-    keys.fail(key, "leaves no layer with attention");
-  }
   if (!rule.latent) keys.say("kv heads", counted(*heads), key);
 }
 
@@ -57,7 +54,9 @@ void read_states(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer
                              kInterval = "full_attention_interval";
   if (rule.interval == 0) return;
   if (const auto states = keys.each(kStates, static_cast<Index>(layers.size()), 0, 1)) {
-    keys.say("layers without attention", counted(*states), kStates);
+    const auto without = std::count(states->begin(), states->end(), 1);
+    keys.say("layers with attention",
+             fmt::format("{} of {}", std::ssize(*states) - without, states->size()), kStates);
     for (std::size_t i = 0; i < layers.size(); ++i) {
       if ((*states)[i] == 1) layers[i].keeps = Keeps::none;
     }
@@ -122,11 +121,14 @@ std::string default_of(const GgufArchitecture& rule) {
   return fmt::format("default of {} in llama.cpp", rule.name);
 }
 
-void read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers) {
+std::vector<Layer> read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule) {
   const Index count = count_layers(keys);
-  layers.resize(static_cast<std::size_t>(count));
+  std::vector<Layer> layers(static_cast<std::size_t>(count));
   read_heads(keys, rule, layers);
   read_states(keys, rule, layers);
+  if (std::none_of(layers.begin(), layers.end(), [](const Layer& l) { return l.has_cache(); })) {
+    return layers;
+  }
   if (rule.latent) {
     const Index row = latent_row(keys);
     for (Layer& layer : layers) {
@@ -135,14 +137,15 @@ void read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule, std::vector<
       layer.head_dim_k = row;
       layer.latent = true;
     }
-    return;
+    return layers;
   }
-  const Index of_keys = head_dim(keys, "head dim of keys", "attention.key_length", count);
-  const Index of_values = head_dim(keys, "head dim of values", "attention.value_length", count);
+  const Index of_keys = head_dim(keys, "head_dim of K", "attention.key_length", count);
+  const Index of_values = head_dim(keys, "head_dim of V", "attention.value_length", count);
   for (Layer& layer : layers) {
     layer.head_dim_k = of_keys;
     layer.head_dim_v = of_values;
   }
+  return layers;
 }
 
 }  // namespace swa

@@ -6,10 +6,9 @@
 
 namespace swa {
 
-// Appends to no layers those of the model, none of them local, and says where each figure comes
-// from. Throws UsageError with file and key for figures that are missing, out of range, or
-// contradict each other.
-void read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& layers);
+// The layers of the model, none of them local, and where each figure comes from. Throws UsageError
+// with file and key for figures that are missing, out of range, or contradict each other.
+std::vector<Layer> read_gguf_layers(GgufKeys& keys, const GgufArchitecture& rule);
 
 // Gives the local ones of the layers their windows and, where they differ, heads of their own; then
 // shares the caches. Throws as read_gguf_layers() does.

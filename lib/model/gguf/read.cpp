@@ -10,6 +10,7 @@
 
 #include "error.hpp"
 #include "model/gguf/layers.hpp"
+#include "model/reading.hpp"
 #include "tensor/source.hpp"
 
 namespace swa {
@@ -46,6 +47,7 @@ constexpr Unused kUnused[] = {
     {"attention.value_length_swa", "no layer is local"},
     {"attention.key_length_mla", "the latent row is cached, not the keys made from it"},
     {"attention.value_length_mla", "the latent row is cached, not the values made from it"},
+    {"rope.freq_base_swa", "no layer is local"},
     {"attention.head_count", "heads of queries take no memory"},
     {"full_attention_interval", "a list says which layers have attention"},
 };
@@ -102,11 +104,9 @@ Json keys_of(const GgufHeader& header, const std::string& prefix) {
 
 // The name of the file as a plain word.
 std::string word_of(const std::string& path) {
-  std::string word = std::filesystem::path(path).filename().string();
-  if (word.ends_with(".gguf")) word.resize(word.size() - 5);
-  for (char& c : word) {
-    if (!is_plain_word({&c, 1})) c = '-';
-  }
+  std::string name = std::filesystem::path(path).filename().string();
+  if (name.ends_with(".gguf")) name.resize(name.size() - 5);
+  const std::string word = plain_word(name);
   return word.empty() ? "model" : word;
 }
 
@@ -140,22 +140,27 @@ void refuse_what_decides(const GgufKeys& keys, const std::string& architecture) 
                   quote(architecture)));
 }
 
-std::optional<double> positive(GgufKeys& keys, std::string_view key) {
-  const Json* value = keys.value(key);
-  return value != nullptr && *value == 0 ? std::nullopt : keys.real(key);
+std::optional<double> real(GgufKeys& keys, std::string_view key, const std::string& quantity) {
+  const std::optional<double> number = keys.positive(key);
+  if (number) keys.say(quantity, fmt::format("{}", *number), key);
+  return number;
 }
 
 void read_facts(GgufKeys& keys, Model& model) {
+  constexpr std::string_view kBase = "rope.freq_base", kLocalBase = "rope.freq_base_swa";
   model.max_positions = keys.count("context_length", 1, kMaxIndex);
   if (model.max_positions) {
-    keys.origin("longest context", *model.max_positions, keys.source("context_length"));
+    keys.origin("largest context", *model.max_positions, keys.source("context_length"));
   }
-  const auto base = positive(keys, "rope.freq_base"), local = positive(keys, "rope.freq_base_swa");
+  const bool has_local = model.local_layers() > 0;
+  if (has_local) model.rope_theta_local = real(keys, kLocalBase, "RoPE theta, local");
   // Without a base of their own, local layers have one that depends on the architecture.
-  if (local || model.local_layers() == 0) model.rope_theta_global = base;
-  if (model.local_layers() > 0) model.rope_theta_local = local;
-  model.softcap_attention = positive(keys, "attn_logit_softcapping");
-  model.softcap_final = positive(keys, "final_logit_softcapping");
+  const std::optional<double> base = keys.positive(kBase);
+  if (base && (model.rope_theta_local || !has_local)) {
+    model.rope_theta_global = real(keys, kBase, "RoPE theta, global");
+  }
+  model.softcap_attention = real(keys, "attn_logit_softcapping", "softcap of scores");
+  model.softcap_final = real(keys, "final_logit_softcapping", "softcap of final logits");
 }
 
 void warn_of_windows(const GgufKeys& keys, const GgufArchitecture& rule, const Model& model) {
@@ -166,13 +171,8 @@ void warn_of_windows(const GgufKeys& keys, const GgufArchitecture& rule, const M
   const auto local = std::find_if(model.layers.begin(), model.layers.end(),
                                   [](const Layer& layer) { return layer.is_local(); });
   if (local == model.layers.end()) return;
-  const Index width = local->window.width;
-  if (rule.name == "smallthinker" && width != 4096) {
+  if (rule.name == "smallthinker" && local->window.width != 4096) {
     keys.warn("llama.cpp computes smallthinker with a window of 4096, whatever the header says");
-  }
-  if (model.max_positions && width >= *model.max_positions) {
-    keys.warn(fmt::format("the window of {} never binds: a context has at most {} tokens", width,
-                          *model.max_positions));
   }
 }
 
@@ -183,9 +183,8 @@ ConfigReading model_from_gguf(const GgufHeader& header, const std::string& path)
   const std::string architecture = *text(header, "general.architecture", path);
   const std::string prefix = architecture + ".";
   const Json object = keys_of(header, prefix);
-  const KeyNames names;
   ConfigReading reading;
-  GgufKeys keys(object, path, prefix, names, reading);
+  GgufKeys keys(object, path, prefix, architecture, reading);
   static constexpr GgufArchitecture kUnknown{};
   const GgufArchitecture* known = find_gguf_architecture(architecture);
   if (known == nullptr) refuse_what_decides(keys, architecture);
@@ -193,7 +192,7 @@ ConfigReading model_from_gguf(const GgufHeader& header, const std::string& path)
 
   keys.origin("architecture", architecture, "general.architecture (GGUF header)");
   Model& model = reading.model;
-  read_gguf_layers(keys, rule, model.layers);
+  model.layers = read_gguf_layers(keys, rule);
   read_gguf_windows(keys, rule, model.layers);
   read_facts(keys, model);
   model.encoder = rule.encoder || !keys.flag("attention.causal").value_or(true);
@@ -203,6 +202,7 @@ ConfigReading model_from_gguf(const GgufHeader& header, const std::string& path)
   model.source = "GGUF header";
   model.sure = "gguf";
   warn_of_windows(keys, rule, model);
+  warn_where_never_binding(keys, model);
   const std::vector<std::string> unread = keys.unread();
   for (const auto& [key, reason] : kUnused) {
     if (std::find(unread.begin(), unread.end(), key) != unread.end()) keys.ignore(key, reason);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/gguf/layers.hpp"
+#include "model/reading.hpp"
 
 namespace swa {
 namespace {
@@ -13,6 +14,7 @@ using Plan = GgufArchitecture::Plan;
 constexpr std::string_view kWindow = "attention.sliding_window",
                            kPattern = "attention.sliding_window_pattern",
                            kShared = "attention.shared_kv_layers";
+const std::string kSeeAll = "layers that see all keys";
 
 // exaone4 is the one architecture whose defaults hold for one size alone.
 bool has_defaults(const GgufArchitecture& rule, Index layers) {
@@ -55,16 +57,18 @@ std::vector<Index> periodic(const GgufArchitecture& rule, Index period, Index la
   return local;
 }
 
+// The layers that see all keys.
 std::string describe(const GgufArchitecture& rule, Index period) {
-  if (period == 0) return "all";
-  return fmt::format("all but the {} of each {}",
-                     rule.plan == Plan::first_global ? "first" : "last", period);
+  if (period == 0) return "none";
+  return fmt::format("the {} of each {}", rule.plan == Plan::first_global ? "first" : "last",
+                     period);
 }
 
 std::vector<Index> listed(GgufKeys& keys, const GgufArchitecture& rule, Index usual_period,
                           Index layers) {
   std::vector<Index> local = *keys.each(kPattern, layers, 0, 1);
-  keys.say("local layers", fmt::format("{}", std::count(local.begin(), local.end(), 1)), kPattern);
+  const auto global = std::count(local.begin(), local.end(), 0);
+  keys.say(kSeeAll, fmt::format("{} of {}", global, layers), kPattern);
   // Where llama.cpp has a period of its own it reads no list.
   if (rule.period > 0 && (usual_period == 0 || local != periodic(rule, usual_period, layers))) {
     keys.warn(
@@ -76,9 +80,8 @@ std::vector<Index> listed(GgufKeys& keys, const GgufArchitecture& rule, Index us
 }
 
 std::vector<Index> local_layers(GgufKeys& keys, const GgufArchitecture& rule, Index layers) {
-  const std::string quantity = "local layers";
   if (rule.plan == Plan::every) {
-    keys.origin(quantity, "all", fmt::format("the architecture {}", rule.name));
+    keys.origin(kSeeAll, "none", fmt::format("the architecture {}", rule.name));
     return periodic(rule, 0, layers);
   }
   const Index usual_period = has_defaults(rule, layers) ? rule.period : 0;
@@ -86,11 +89,11 @@ std::vector<Index> local_layers(GgufKeys& keys, const GgufArchitecture& rule, In
   if (keys.has(kPattern)) {
     if (rule.plan == Plan::listed) keys.fail(kPattern, "is not a list of layers");
     const Index period = *keys.count(kPattern, 0, kMaxModelLayers);
-    keys.say(quantity, describe(rule, period), kPattern);
+    keys.say(kSeeAll, describe(rule, period), kPattern);
     return periodic(rule, period, layers);
   }
   if (usual_period == 0) keys.fail(kPattern, "is missing");
-  keys.origin(quantity, describe(rule, usual_period), default_of(rule));
+  keys.origin(kSeeAll, describe(rule, usual_period), default_of(rule));
   return periodic(rule, usual_period, layers);
 }
 
@@ -99,18 +102,17 @@ Window local_window(const GgufArchitecture& rule, Index width) {
     case Local::chunked:
       return Window::chunked(width);
     case Local::symmetric:
-      return Window::band(Side::of(width / 2), Side::of(width / 2));
+      return symmetric(width);
     default:
       return Window::causal(width);
   }
 }
 
 // Of local layers, where the header states them apart.
-Index head_dim(GgufKeys& keys, const std::string& part, Index of_others) {
-  const std::string key = fmt::format("attention.{}_length_swa", part);
+Index head_dim(GgufKeys& keys, const std::string& quantity, std::string_view key, Index of_others) {
   const auto stated = keys.count(key, 1, kMaxModelWidth);
   if (!stated) return of_others;
-  keys.say(fmt::format("head dim of {}s in local layers", part), fmt::format("{}", *stated), key);
+  keys.say(quantity, fmt::format("{}", *stated), key);
   return *stated;
 }
 
@@ -119,8 +121,10 @@ void read_windows(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Laye
   const auto width = local_width(keys, rule, count);
   if (!width) return;
   const std::vector<Index> local = local_layers(keys, rule, count);
-  const Index of_keys = head_dim(keys, "key", layers.front().head_dim_k);
-  const Index of_values = head_dim(keys, "value", layers.front().head_dim_v);
+  const Index of_keys =
+      head_dim(keys, "head_dim of K, local", "attention.key_length_swa", layers.front().head_dim_k);
+  const Index of_values = head_dim(keys, "head_dim of V, local", "attention.value_length_swa",
+                                   layers.front().head_dim_v);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (local[i] == 0) continue;
     layers[i].window = local_window(rule, *width);
@@ -135,20 +139,14 @@ void share(GgufKeys& keys, const GgufArchitecture& rule, std::vector<Layer>& lay
   const Index usual = rule.owners > 0 ? larger(0, count - rule.owners) : 0;
   const auto stated = keys.count(kShared, 0, count - 1);
   const Index shared = stated.value_or(usual);
-  keys.origin("layers that share a cache", shared,
+  keys.origin("layers that share a cache", shared > 0 ? fmt::format("the last {}", shared) : "none",
               stated ? keys.source(kShared) : default_of(rule));
   if (rule.owners > 0 && shared != usual) {
     keys.warn(fmt::format("llama.cpp gives the first {} layers of {} a cache, whatever {} says",
                           rule.owners, rule.name, keys.shown(kShared)));
   }
-  const auto first = layers.end() - shared;
-  for (auto layer = first; layer != layers.end(); ++layer) {
-    if (!layer->has_cache()) continue;
-    const bool is_there = std::any_of(layers.begin(), first, [&](const Layer& other) {
-      return other.has_cache() && other.is_local() == layer->is_local();
-    });
-    if (!is_there) keys.fail(kShared, "leaves a layer no cache of its kind to share");
-    layer->keeps = Keeps::shared;
+  if (const std::optional<Index> orphan = share_last(layers, shared)) {
+    keys.fail(kShared, fmt::format("leaves layer {} no cache of its kind to share", *orphan));
   }
 }
 

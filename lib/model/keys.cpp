@@ -1,4 +1,4 @@
-#include "model/config/keys.hpp"
+#include "model/keys.hpp"
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ const Json* ConfigKeys::value(std::string_view key) {
 std::optional<Index> ConfigKeys::whole(std::string_view key) {
   const Json* found = value(key);
   if (found == nullptr || found->is_null()) return std::nullopt;
-  return whole_of(key, *found);
+  return to_whole(key, *found);
 }
 
 std::optional<Index> ConfigKeys::count(std::string_view key, Index least, Index most) {
@@ -74,6 +74,12 @@ std::optional<double> ConfigKeys::real(std::string_view key) {
     fail(key, fmt::format("= {} is not a finite number above 0", describe(*found)));
   }
   return number;
+}
+
+std::optional<double> ConfigKeys::positive(std::string_view key) {
+  const Json* found = value(key);
+  if (found != nullptr && found->is_number() && found->get<double>() == 0) return std::nullopt;
+  return real(key);
 }
 
 std::optional<bool> ConfigKeys::flag(std::string_view key) {
@@ -98,7 +104,7 @@ std::optional<std::vector<Index>> ConfigKeys::counts(std::string_view key, Index
   if (found == nullptr || found->is_null()) return std::nullopt;
   std::vector<Index> numbers;
   for (const Json& entry : list(key, *found)) {
-    numbers.push_back(in_range(key, whole_of(key, entry), least, most));
+    numbers.push_back(in_range(key, to_whole(key, entry), least, most));
   }
   return numbers;
 }
@@ -108,7 +114,7 @@ std::optional<std::vector<Index>> ConfigKeys::widths(std::string_view key) {
   if (found == nullptr || found->is_null()) return std::nullopt;
   std::vector<Index> numbers;
   for (const Json& entry : list(key, *found)) {
-    numbers.push_back(entry.is_null() ? 0 : whole_of(key, entry));
+    numbers.push_back(entry.is_null() ? 0 : to_whole(key, entry));
   }
   return numbers;
 }
@@ -130,14 +136,14 @@ std::optional<ConfigKeys> ConfigKeys::object(std::string_view key) {
   const Json* found = value(key);
   if (found == nullptr || found->is_null()) return std::nullopt;
   if (!found->is_object()) fail(key, fmt::format("= {} is not an object", describe(*found)));
-  return ConfigKeys(*found, path_, fmt::format("{}{}.", prefix_, key), names_, reading_);
+  return ConfigKeys(*found, path_, fmt::format("{}{}.", prefix_, key), architecture_, reading_);
 }
 
-std::optional<ConfigKeys::Named> ConfigKeys::count_of(std::initializer_list<std::string_view> keys,
-                                                      Index least, Index most) {
+std::optional<ConfigKeys::Named> ConfigKeys::whole_of(
+    std::initializer_list<std::string_view> keys) {
   std::optional<Named> first;
   for (const std::string_view key : keys) {
-    const std::optional<Index> number = count(key, least, most);
+    const std::optional<Index> number = whole(key);
     if (!number) continue;
     if (!first) first = Named{std::string(key), *number};
     if (first->value != *number) {
@@ -146,6 +152,13 @@ std::optional<ConfigKeys::Named> ConfigKeys::count_of(std::initializer_list<std:
     }
   }
   return first;
+}
+
+std::optional<ConfigKeys::Named> ConfigKeys::count_of(std::initializer_list<std::string_view> keys,
+                                                      Index least, Index most) {
+  std::optional<Named> stated = whole_of(keys);
+  if (stated) in_range(stated->key, stated->value, least, most);
+  return stated;
 }
 
 void ConfigKeys::check_layers(std::string_view key, const std::vector<Index>& numbers, Index layers,
@@ -158,14 +171,12 @@ void ConfigKeys::check_layers(std::string_view key, const std::vector<Index>& nu
   }
 }
 
-std::string ConfigKeys::architecture() const {
-  const std::string& name = reading_.model.architecture;
-  return name.empty() ? "an architecture without a name" : name;
+std::string ConfigKeys::shown(std::string_view key) const {
+  return fmt::format("{}{}", prefix_, key);
 }
 
-std::string ConfigKeys::shown(std::string_view key) const {
-  const auto name = names_.find(std::string(key));
-  return name != names_.end() ? name->second : fmt::format("{}{}", prefix_, key);
+std::string ConfigKeys::source_of(std::string_view key) const {
+  return has(key) ? shown(key) : class_default();
 }
 
 std::string ConfigKeys::shown_value(std::string_view key) const {
@@ -176,16 +187,12 @@ std::string ConfigKeys::shown_value(std::string_view key) const {
 void ConfigKeys::fail(std::string_view key, std::string_view what,
                       const std::string& remedy) const {
   throw UsageError(fmt::format("{}: '{}' {}", path_, shown(key), what),
-                   remedy.empty() ? "give the config.json that the publisher wrote" : remedy);
+                   remedy.empty() ? "give the file as its publisher wrote it" : remedy);
 }
 
 void ConfigKeys::origin(const std::string& quantity, const std::string& value,
                         const std::string& from) const {
   reading_.origins.push_back({quantity, value, from});
-}
-
-void ConfigKeys::origin(const std::string& quantity, Index value, const std::string& from) const {
-  origin(quantity, fmt::format("{}", value), from);
 }
 
 void ConfigKeys::ignore(std::string_view key, std::string_view reason) {
@@ -205,7 +212,7 @@ std::vector<std::string> ConfigKeys::unread() const {
   return keys;
 }
 
-Index ConfigKeys::whole_of(std::string_view key, const Json& value) const {
+Index ConfigKeys::to_whole(std::string_view key, const Json& value) const {
   const bool is_whole = value.is_number_integer();
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<Index>::max());
   if (!is_whole || (value.is_number_unsigned() && value.get<std::uint64_t>() > kMost)) {
