@@ -1,4 +1,4 @@
-// The layouts, one function each, and what they have in common.
+// The layouts, one function each, and what they have in common. Private to this room.
 #pragma once
 
 #include "budget/layout.hpp"

@@ -133,6 +133,9 @@ std::string read_file(const fs::path& path) {
 Finished run(const std::string& program, const Words& arguments, const Setup& setup) {
   Pipe out, err;
   Actions actions;
+  if (!setup.folder.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions.value, setup.folder.c_str());
+  }
   posix_spawn_file_actions_addopen(&actions.value, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   actions.direct(STDOUT_FILENO, setup.out, out);
   actions.direct(STDERR_FILENO, setup.err, err);

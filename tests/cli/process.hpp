@@ -32,6 +32,7 @@ struct Setup {
   double timeout = kSanitized ? 300 : 60;  // seconds, then the program is killed
   std::vector<double> signal_after = {};   // seconds from the start, increasing
   int signal = 2;                          // SIGINT
+  std::string folder = {};                 // in which it runs; empty: that of the tests
 };
 
 struct Finished {
