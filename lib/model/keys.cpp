@@ -199,9 +199,8 @@ void ConfigKeys::ignore(std::string_view key, std::string_view reason) {
   if (!has(key)) return;
   read_.emplace(key);
   const std::string name = printable(shown(key));
-  const bool is_noted = std::any_of(reading_.ignored.begin(), reading_.ignored.end(),
-                                    [&](const Ignored& other) { return other.key == name; });
-  if (!is_noted) reading_.ignored.push_back({name, shown_value(key), std::string(reason)});
+  if (!noted_.insert(name).second) return;
+  reading_.ignored.push_back({name, shown_value(key), std::string(reason)});
 }
 
 std::vector<std::string> ConfigKeys::unread() const {

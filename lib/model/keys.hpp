@@ -100,6 +100,7 @@ class ConfigKeys {
   std::string prefix_, architecture_;
   ConfigReading& reading_;
   std::set<std::string, std::less<>> read_;
+  std::set<std::string> noted_;  // names in reading_.ignored
 };
 
 }  // namespace swa
