@@ -113,9 +113,8 @@ TEST_CASE("every example of README and docs prints what is shown") {
       CAPTURE(example.page);
       CAPTURE(example.line);
       CAPTURE(example.arguments);
-      const swa::test::Finished run =
-          swa::test::run_swa(replaced(example.arguments, kHere, kPlugins),
-                             {.folder = SWA_SOURCE_DIR});
+      const swa::test::Finished run = swa::test::run_swa(
+          replaced(example.arguments, kHere, kPlugins), {.folder = SWA_SOURCE_DIR});
       const vector<string> printed =
           without_empty_end(swa::test::lines(replaced(run.out, kPlugins, kHere)));
       INFO("printed: ", run.out, run.err);
