@@ -149,7 +149,6 @@ void add_groups(Allocation& result, const Stage& stage, std::vector<Bucket> buck
     pages = larger(pages, share_of(stage, bucket.layer, own).of_a_group);
     groups += own;
   }
-  if (stage.end - stage.begin == static_cast<Index>(stage.model.layers.size())) pages = size;
   for (const Bucket& bucket : buckets) {
     const Index own = ceil_div(bucket.layers, size);
     add(result, bucket, demand, rules, page, share_of(stage, bucket.layer, own).layers,
@@ -174,8 +173,7 @@ Allocation allocate_vllm(const Stage& stage, const Demand& demand, const Setting
   });
   if (rules.hybrid && chunks_are_full) {
     result.assumptions.push_back(
-        "vLLM keeps all tokens of chunked layers unless "
-        "allow-chunked-local-attn is set");
+        "vLLM keeps all tokens of chunked layers unless allow-chunked-local-attn is set");
   }
   if (buckets.empty()) return result;
   if (one_group(buckets)) {
