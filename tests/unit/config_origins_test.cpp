@@ -6,17 +6,6 @@
 using namespace swa;
 using namespace swa::test;
 
-namespace {
-
-std::string of(const std::string& model_type, Index layers, const std::string& keys) {
-  return "{'model_type': '" + model_type +
-         "', 'hidden_size': 512, 'num_attention_heads': 8, "
-         "'num_hidden_layers': " +
-         std::to_string(layers) + ", " + keys + "}";
-}
-
-}  // namespace
-
 TEST_CASE("facts that are defaults of the class have an origin") {
   const ConfigReading gemma = reading_of("{'model_type': 'gemma2', 'num_hidden_layers': 2}");
   CHECK(origin(gemma, "largest context") == "8192 from default of gemma2");
@@ -26,13 +15,13 @@ TEST_CASE("facts that are defaults of the class have an origin") {
   CHECK(origin(gemma, "head_dim") == "256 from default of gemma2");
   CHECK(origin(gemma, "softcap of scores") == "50 from default of gemma2");
   CHECK(origin(gemma, "softcap of final logits") == "30 from default of gemma2");
-  const ConfigReading oss = reading_of(of("gpt_oss", 2, "'rope_theta': 7"));
+  const ConfigReading oss = reading_of(eight_heads("gpt_oss", 2, "'rope_theta': 7"));
   CHECK(origin(oss, "RoPE theta, local") == "7 from rope_theta");
   CHECK(origin(oss, "sinks") == "a learned logit per head from default of gpt_oss");
-  const ConfigReading gemma3 = reading_of(of("gemma3", 6, "'rope_local_base_freq': 7"));
+  const ConfigReading gemma3 = reading_of(eight_heads("gemma3", 6, "'rope_local_base_freq': 7"));
   CHECK(origin(gemma3, "RoPE theta, local") == "7 from rope_local_base_freq");
   CHECK(origin(gemma3, "RoPE theta, global") == "1000000 from default of gemma3");
-  const ConfigReading cohere = reading_of(of("cohere2", 4, "'v_head_dim': 32"));
+  const ConfigReading cohere = reading_of(eight_heads("cohere2", 4, "'v_head_dim': 32"));
   CHECK(origin(cohere, "no RoPE") == "global layers from default of cohere2");
   CHECK(origin(cohere, "head_dim of K") == "64 from hidden_size / num_attention_heads");
   CHECK(origin(cohere, "head_dim of V") == "32 from v_head_dim");
@@ -40,15 +29,16 @@ TEST_CASE("facts that are defaults of the class have an origin") {
 }
 
 TEST_CASE("origins of plans and heads of one kind of layers") {
-  const ConfigReading step =
-      reading_of(of("step3p5", 4,
-                    "'num_attention_groups': 8, 'sliding_window': 8, 'attention_other_setting': "
-                    "{'num_attention_groups': 4, 'head_dim': 32}, " +
-                        layer_types("GLLG")));
+  const ConfigReading step = reading_of(
+      eight_heads("step3p5", 4,
+                  "'num_attention_groups': 8, 'sliding_window': 8, 'attention_other_setting': "
+                  "{'num_attention_groups': 4, 'head_dim': 32}, " +
+                      layer_types("GLLG")));
   CHECK(origin(step, "layers that see all keys") == "2 of 4 from layer_types");
   CHECK(origin(step, "kv heads, local") == "4 from attention_other_setting.num_attention_groups");
   CHECK(origin(step, "head_dim, local") == "32 from attention_other_setting.head_dim");
-  const ConfigReading gemma = reading_of(of("gemma4", 6, "'num_global_key_value_heads': 2"));
+  const ConfigReading gemma =
+      reading_of(eight_heads("gemma4", 6, "'num_global_key_value_heads': 2"));
   CHECK(origin(gemma, "head_dim, global") == "512 from default of gemma4");
   CHECK(origin(gemma, "kv heads, global") == "2 from num_global_key_value_heads");
 }
@@ -56,19 +46,22 @@ TEST_CASE("origins of plans and heads of one kind of layers") {
 TEST_CASE("an empty list of layers with rotary embedding stands for the default") {
   const std::string key = "layers that see all keys";
   const std::string text = "the last of each 4 from ";
-  CHECK(origin(reading_of(of("llama4", 4, "'no_rope_layers': []")), key) ==
+  CHECK(origin(reading_of(eight_heads("llama4", 4, "'no_rope_layers': []")), key) ==
         text + "no_rope_layers is empty: every 4th layer sees all, by default");
-  CHECK(reason(reading_of(of("llama4", 4, "'no_rope_layers': []")), "no_rope_layers").empty());
-  CHECK(origin(reading_of(of("llama4", 4, "'head_dim': 64")), key) == text + "default of llama4");
-  CHECK(origin(reading_of(of("llama4", 4, "'no_rope_layers': [], 'no_rope_layer_interval': 2")),
+  CHECK(reason(reading_of(eight_heads("llama4", 4, "'no_rope_layers': []")), "no_rope_layers")
+            .empty());
+  CHECK(origin(reading_of(eight_heads("llama4", 4, "'head_dim': 64")), key) ==
+        text + "default of llama4");
+  CHECK(origin(reading_of(
+                   eight_heads("llama4", 4, "'no_rope_layers': [], 'no_rope_layer_interval': 2")),
                key) == "the last of each 2 from no_rope_layer_interval");
-  CHECK(refusal(of("llama4", 4, "'no_rope_layers': {}")).find("is not a list") !=
+  CHECK(refusal(eight_heads("llama4", 4, "'no_rope_layers': {}")).find("is not a list") !=
         std::string::npos);
 }
 
 TEST_CASE("an encoder says where its two sides come from") {
-  const ConfigReading gemma =
-      reading_of(of("gemma3", 6, "'sliding_window': 512, 'use_bidirectional_attention': true"));
+  const ConfigReading gemma = reading_of(
+      eight_heads("gemma3", 6, "'sliding_window': 512, 'use_bidirectional_attention': true"));
   CHECK(origin(gemma, "keys that a query sees") ==
         "on both sides from use_bidirectional_attention");
   CHECK(origin(gemma, "window") == "512 from sliding_window");
@@ -79,23 +72,23 @@ TEST_CASE("a softcap of 0 or null is none") {
   for (const char* value : {"0.0", "0", "null"}) {
     CAPTURE(value);
     const ConfigReading reading =
-        reading_of(of("gemma2", 2,
-                      "'attn_logit_softcapping': " + std::string(value) +
-                          ", 'final_logit_softcapping': " + std::string(value)));
+        reading_of(eight_heads("gemma2", 2,
+                               "'attn_logit_softcapping': " + std::string(value) +
+                                   ", 'final_logit_softcapping': " + std::string(value)));
     CHECK(reading.model.softcap_attention == std::nullopt);
     CHECK(reading.model.softcap_final == std::nullopt);
     CHECK(origin(reading, "softcap of scores") == "none from attn_logit_softcapping");
   }
-  CHECK(reading_of(of("gemma2", 2, "'attn_logit_softcapping': 20.5")).model.softcap_attention ==
-        20.5);
-  CHECK(refusal(of("gemma2", 2, "'attn_logit_softcapping': -1")).find("is not a finite number") !=
-        std::string::npos);
+  CHECK(reading_of(eight_heads("gemma2", 2, "'attn_logit_softcapping': 20.5"))
+            .model.softcap_attention == 20.5);
+  CHECK(refusal(eight_heads("gemma2", 2, "'attn_logit_softcapping': -1"))
+            .find("is not a finite number") != std::string::npos);
 }
 
 TEST_CASE("a type of its own for the cache is left to --dtype") {
   const std::string part = "the type that --dtype states";
   const auto has = [&](const std::string& keys, const std::string& key) {
-    return reason(reading_of(of("llama", 2, keys)), key).find(part) != std::string::npos;
+    return reason(reading_of(eight_heads("llama", 2, keys)), key).find(part) != std::string::npos;
   };
   CHECK(has("'quantization_config': {'kv_cache_scheme': {'num_bits': 8}}",
             "quantization_config.kv_cache_scheme"));
@@ -105,7 +98,7 @@ TEST_CASE("a type of its own for the cache is left to --dtype") {
   CHECK_FALSE(has("'quantization_config': {'kv_cache_scheme': null}",
                   "quantization_config.kv_cache_scheme"));
   CHECK_FALSE(has("'use_kv_cache': true", "use_kv_cache"));
-  CHECK(refusal(of("llama", 2, "'quantization_config': 'fp8'")).empty());
+  CHECK(refusal(eight_heads("llama", 2, "'quantization_config': 'fp8'")).empty());
   // The object lies around the text model in models that read more than text.
   const ConfigReading outer = reading_of(
       "{'model_type': 'gemma3', 'quantization_config': {'kv_cache_scheme': {}}, "

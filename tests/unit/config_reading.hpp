@@ -20,6 +20,15 @@ inline ConfigReading reading_of(const std::string& text) {
   return read_config_text(json(text), "config.json");
 }
 
+// A config of 8 query heads of 64 elements.
+inline std::string eight_heads(const std::string& model_type, Index layers,
+                               const std::string& keys) {
+  return "{'model_type': '" + model_type +
+         "', 'hidden_size': 512, 'num_attention_heads': 8, "
+         "'num_hidden_layers': " +
+         std::to_string(layers) + ", " + keys + "}";
+}
+
 // The sentence that refuses a config; empty where it is taken.
 inline std::string refusal(const std::string& text) {
   try {

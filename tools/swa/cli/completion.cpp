@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/choices.hpp"
+#include "cli/values.hpp"
 
 namespace swa::cli {
 namespace {
@@ -146,12 +147,6 @@ else
 fi
 )zsh";
 
-std::string zsh_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + '\'';
-}
-
 // A meaning within the brackets of _arguments.
 std::string zsh_meaning(const std::string& text) {
   std::string escaped;
@@ -173,12 +168,13 @@ std::string zsh_action(const Choices& values) {
 std::string zsh_option(const CommandRow& command, const OptionRow& option) {
   const std::string value =
       option.takes_value ? ":value:" + zsh_action(choices(command.name, option.names.front())) : "";
-  if (option.positional) return " \\\n        " + zsh_quoted(value);
+  if (option.positional) return " \\\n        " + shell_quoted(value);
   std::string lines;
   for (const std::string& name : option.names) {
     const char* sign = !option.takes_value ? "" : name.starts_with("--") ? "=" : "+";
-    lines += " \\\n        " + zsh_quoted(fmt::format("({}){}{}[{}]{}", joined(option.names), name,
-                                                      sign, zsh_meaning(option.meaning), value));
+    lines +=
+        " \\\n        " + shell_quoted(fmt::format("({}){}{}[{}]{}", joined(option.names), name,
+                                                   sign, zsh_meaning(option.meaning), value));
   }
   return lines;
 }
@@ -210,7 +206,7 @@ std::string zsh_list(const char* name, const std::string& items) {
 }
 
 std::string zsh_item(const std::string& word, const std::string& meaning) {
-  return fmt::format("    {}\n", zsh_quoted(word + ':' + meaning));
+  return fmt::format("    {}\n", shell_quoted(word + ':' + meaning));
 }
 
 }  // namespace

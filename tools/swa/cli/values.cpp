@@ -115,6 +115,19 @@ std::string quoted(std::string_view text) {
   return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
 }
 
+std::string shell_quoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + '\'';
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:+@%";
+  const bool is_plain = !text.empty() && text.find_first_not_of(kPlain) == text.npos;
+  return is_plain ? std::string(text) : shell_quoted(text);
+}
+
 Index parse_count(std::string_view option, std::string_view text, Limits limits) {
   return parse_one(option, text, limits, kCountForm);
 }

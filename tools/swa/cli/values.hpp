@@ -14,6 +14,11 @@ namespace swa::cli {
 // What was typed, short enough for a sentence.
 std::string quoted(std::string_view text);
 
+// In single quotes, as a shell reads it back.
+std::string shell_quoted(std::string_view text);
+// The same, without quotes where a shell needs none.
+std::string shell_word(std::string_view text);
+
 struct Limits {
   Index least = 1;
   Index most = kMaxIndex;

@@ -1,7 +1,6 @@
 #include "commands/budget_layouts.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 

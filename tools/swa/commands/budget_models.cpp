@@ -37,16 +37,6 @@ ChosenModel from_catalogue(const Model& model) {
   return chosen;
 }
 
-// An argument as a shell reads it back.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/";
-  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
 std::vector<ChosenModel> from_names(const cli::Option& option) {
   const std::vector<Model> catalogue = read_catalogue(cli::data_path("models"));
   std::vector<std::string> names;
@@ -179,10 +169,10 @@ ModelOptions::ModelOptions(cli::Command& command)
 std::vector<ChosenModel> ModelOptions::read() const {
   std::vector<ChosenModel> chosen;
   if (config_.given()) {
-    chosen.push_back({read_config(config_.text), "--config " + shell_word(config_.text)});
+    chosen.push_back({read_config(config_.text), "--config " + cli::shell_word(config_.text)});
   }
   if (gguf_.given()) {
-    chosen.push_back({read_gguf(gguf_.text), "--gguf " + shell_word(gguf_.text)});
+    chosen.push_back({read_gguf(gguf_.text), "--gguf " + cli::shell_word(gguf_.text)});
   }
   if (model_.given() || chosen.empty()) {
     for (ChosenModel& model : from_names(model_)) chosen.push_back(std::move(model));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
@@ -133,17 +132,6 @@ std::vector<Kernel> planted_kernels(const cli::Option& option, TileShape tile) {
 
 bool is_plugin(std::string_view kernel) {
   return kernel.starts_with(kPlugin);
-}
-
-std::string kernel_word(const std::string& kernel) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("-_./:+@%").find(c) != std::string_view::npos;
-  };
-  if (std::all_of(kernel.begin(), kernel.end(), is_plain)) return kernel;
-  std::string quoted = "'";
-  for (const char c : kernel) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
 }
 
 }  // namespace swa::commands

@@ -39,7 +39,4 @@ std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout);
 std::vector<Kernel> planted_kernels(const cli::Option& option, TileShape tile);
 bool is_plugin(std::string_view kernel);
 
-// The --kernel of a line for a shell: quoted where the path of a plug-in needs it.
-std::string kernel_word(const std::string& kernel);
-
 }  // namespace swa::commands

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/suggest.hpp"
+#include "cli/values.hpp"
 #include "commands/choose.hpp"
 #include "error.hpp"
 #include "memory.hpp"
@@ -162,7 +163,7 @@ FromFiles FileOptions::read(const std::vector<Case>& cases) const {
       return kernel_of_folder(name, fmt::format("{}/{}", root, c.name), c.problem);
     };
     files.repro = [root](const Case& c) {
-      return fmt::format("swa verify check {} --match {}", kernel_word(root), c.name);
+      return fmt::format("swa verify check {} --match {}", cli::shell_word(root), c.name);
     };
     return files;
   }
@@ -187,8 +188,8 @@ FromFiles FileOptions::read(const std::vector<Case>& cases) const {
         read_inputs(value_of(q_, "name a .npy file"), value_of(k_, "name a .npy file"),
                     value_of(v_, "name a .npy file"), problem));
     files.inputs = [inputs](const Problem&) { return *inputs; };
-    files.input_words = fmt::format(" --q {} --k {} --v {}", kernel_word(q_.text),
-                                    kernel_word(k_.text), kernel_word(v_.text));
+    files.input_words = fmt::format(" --q {} --k {} --v {}", cli::shell_word(q_.text),
+                                    cli::shell_word(k_.text), cli::shell_word(v_.text));
   }
   if (!output_.given()) return files;
   const auto lse = lse_.given() ? std::optional(value_of(lse_, "name a .npy file")) : std::nullopt;
@@ -196,8 +197,8 @@ FromFiles FileOptions::read(const std::vector<Case>& cases) const {
   files.kernel = [outputs, name = "file:" + output_.text](const Case&) {
     return kernel_of_outputs(name, *outputs);
   };
-  std::string words = " --output " + kernel_word(output_.text);
-  if (lse) words += " --lse " + kernel_word(*lse);
+  std::string words = " --output " + cli::shell_word(output_.text);
+  if (lse) words += " --lse " + cli::shell_word(*lse);
   files.repro = [words = words + files.input_words](const Case& c) {
     return fmt::format("swa verify {}{}", options(c.problem), words);
   };

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 
+#include "cli/values.hpp"
 #include "commands/case_groups.hpp"
 #include "commands/case_memory.hpp"
 #include "commands/choose.hpp"
@@ -32,7 +33,7 @@ std::string repro_line(const VerifyRun& options, const Case& c, const std::strin
   const TileShape usual;
   if (options.tile.BM != usual.BM) line += fmt::format(" --BM {}", options.tile.BM);
   if (options.tile.BN != usual.BN) line += fmt::format(" --BN {}", options.tile.BN);
-  line += options.check_words + " --kernel " + kernel_word(kernel);
+  line += options.check_words + " --kernel " + cli::shell_word(kernel);
   if (is_plugin(kernel) && options.timeout != kPluginTimeout) {
     line += fmt::format(" --timeout {}", options.timeout);
   }
