@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "random_problems.hpp"
+#include "problem/random_problems.hpp"
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
 #include "tiles/counts.hpp"
@@ -16,7 +16,7 @@
 using namespace swa;
 
 TEST_CASE("dense and band oracle agree") {
-  RandomProblems problems(1);
+  RandomProblems problems(1, {130, 16});
   for (int i = 0; i < 400; ++i) {
     Problem p = problems.next();
     p.dtype = Dtype::fp64;
@@ -50,7 +50,7 @@ TEST_CASE("dense and band oracle agree") {
 }
 
 TEST_CASE("cpu-tiled agrees with the oracle in every dtype tile and walking order") {
-  RandomProblems problems(2);
+  RandomProblems problems(2, {130, 16});
   for (int i = 0; i < 600; ++i) {
     Problem p = problems.next();
     p.dtype = std::array{Dtype::fp64, Dtype::fp32, Dtype::bf16, Dtype::fp16}[i % 4];
@@ -72,7 +72,7 @@ TEST_CASE("cpu-tiled agrees with the oracle in every dtype tile and walking orde
 }
 
 TEST_CASE("what the tiled forward visits is what lib/tiles counts") {
-  RandomProblems problems(3);
+  RandomProblems problems(3, {130, 16});
   for (int i = 0; i < 200; ++i) {
     const Problem p = problems.next();
     TiledOptions tiling;
@@ -88,7 +88,7 @@ TEST_CASE("what the tiled forward visits is what lib/tiles counts") {
 }
 
 TEST_CASE("rows without the guard are lost exactly where key ranges say so") {
-  RandomProblems problems(4);
+  RandomProblems problems(4, {130, 16});
   Index lost = 0, kept = 0;
   for (int i = 0; i < 400; ++i) {
     Problem p = problems.next();
@@ -115,7 +115,7 @@ TEST_CASE("rows without the guard are lost exactly where key ranges say so") {
 }
 
 TEST_CASE("a sequence of a batch is computed as if it were alone") {
-  RandomProblems problems(5);
+  RandomProblems problems(5, {130, 16});
   Index seen = 0;
   while (seen < 100) {
     const Problem p = problems.next();

@@ -7,7 +7,7 @@
 
 #include "kernels.hpp"
 #include "problem/cases.hpp"
-#include "random_problems.hpp"
+#include "problem/random_problems.hpp"
 #include "verify/judge.hpp"
 #include "verify/kill_matrix.hpp"
 
@@ -33,7 +33,7 @@ bool lists(const std::vector<std::string>& names, std::string_view name) {
 }  // namespace
 
 TEST_CASE("cpu-tiled is not accused on any of many random problems") {
-  RandomProblems problems(51, 64);
+  RandomProblems problems(51, {64, 16});
   const Checks all{Checks::When::always, Checks::When::always, true, 0};
   for (int i = 0; i < kProblems; ++i) {
     Problem p = problems.next();

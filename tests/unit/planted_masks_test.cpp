@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "kernels.hpp"
-#include "random_problems.hpp"
+#include "problem/random_problems.hpp"
 #include "verify/probe.hpp"
 
 using namespace swa;
@@ -101,7 +101,7 @@ KeyRuns defined(const Problem& p, Index row, const Definition& definition) {
 
 // Problems on which the fault changed some row; all rows are compared.
 int compare(const std::string& name, const Definition& definition) {
-  RandomProblems problems(31, 70);
+  RandomProblems problems(31, {70, 16});
   int changed = 0;
   for (int i = 0; i < 150; ++i) {
     Problem p = problems.next();
@@ -139,7 +139,7 @@ TEST_CASE("the probe finds the keys that each planted fault of the mask attends"
 }
 
 TEST_CASE("the probe finds the kv head of a planted modulo") {
-  RandomProblems problems(32, 40);
+  RandomProblems problems(32, {40, 16});
   int changed = 0;
   for (int i = 0; i < 100; ++i) {
     const Problem p = problems.next();
@@ -156,7 +156,7 @@ TEST_CASE("the probe finds the kv head of a planted modulo") {
 }
 
 TEST_CASE("the probe finds keys of other documents") {
-  RandomProblems problems(33, 50);
+  RandomProblems problems(33, {50, 16});
   int changed = 0;
   for (int i = 0; i < 400; ++i) {
     const Problem p = problems.next();

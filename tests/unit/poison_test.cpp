@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "kernels.hpp"
-#include "random_problems.hpp"
+#include "problem/random_problems.hpp"
 
 using namespace swa;
 
@@ -46,7 +46,7 @@ Kernel with_reads(Reads reads) {
 }  // namespace
 
 TEST_CASE("the right plan is clean on problems of every kind") {
-  RandomProblems problems(41);
+  RandomProblems problems(41, {130, 16});
   int tests = 0;
   for (int i = 0; i < 150; ++i) {
     Problem p = problems.next();

@@ -9,7 +9,7 @@
 
 #include "error.hpp"
 #include "kernels.hpp"
-#include "random_problems.hpp"
+#include "problem/random_problems.hpp"
 #include "verify/recovered.hpp"
 
 using namespace swa;
@@ -58,7 +58,7 @@ bool same(const Probe& a, const Probe& b) {
 }  // namespace
 
 TEST_CASE("the probe of the right kernel is exact on problems of every kind in every dtype") {
-  RandomProblems problems(21);
+  RandomProblems problems(21, {130, 16});
   for (int i = 0; i < 240; ++i) {
     Problem p = problems.next();
     p.dtype = kDtypes[static_cast<std::size_t>(i) % 4];
@@ -78,7 +78,7 @@ TEST_CASE("the probe of the right kernel is exact on problems of every kind in e
 }
 
 TEST_CASE("the probe of an independent kernel is exact") {
-  RandomProblems problems(22, 40);
+  RandomProblems problems(22, {40, 16});
   for (int i = 0; i < 120; ++i) {
     Problem p = problems.next();
     if (p.has_lengths()) continue;

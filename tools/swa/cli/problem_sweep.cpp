@@ -24,10 +24,10 @@ ProblemOptions::ProblemOptions(Command& command)
       seed(command.add("seed", "0")),
       inputs(command.add("inputs", "normal")) {}
 
-bool ProblemOptions::given() const {
+bool ProblemOptions::says_what() const {
   return sizes.given() || masks.given() || caches.given() || batch.given() || heads_q.given() ||
          heads_kv.given() || head_dim.given() || head_dim_v.given() || dtype.given() ||
-         softcap.given() || scale.given() || sink_logits.given() || seed.given() || inputs.given();
+         softcap.given() || scale.given() || sink_logits.given() || inputs.given();
 }
 
 std::vector<Case> ProblemOptions::read() const {

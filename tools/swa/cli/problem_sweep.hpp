@@ -19,7 +19,9 @@ struct ProblemOptions {
 
   explicit ProblemOptions(Command& command);
 
-  bool given() const;
+  bool given() const { return says_what() || seed.given(); }
+  // Whether another option than the seed was given.
+  bool says_what() const;
   // The problems, without names. Throws where they have no size.
   std::vector<Case> read() const;
 };

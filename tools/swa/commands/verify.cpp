@@ -1,6 +1,7 @@
 // swa verify: is a kernel right?
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "cli/values.hpp"
@@ -85,6 +86,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
           std::vector<const cli::Option*> allowed = say_which;
           std::erase(allowed, &cases->list());
           allowed.insert(allowed.end(), {&BM, &BN});
+          std::erase(allowed, &cases->random());
           self->refuse_beside(matrix, "runs planted kernels only", allowed);
           const TileShape usual{32, 32};  // small cases have several of them
           return run_kill_matrix(cases->read(),
@@ -107,13 +109,23 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
         options.fail_fast = fail_fast.given();
         options.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
         options.timeout = parse_timeout(timeout);
-        options.checks = checks->read();
+        // Random problems are many: the comparison alone, unless more is asked for.
+        options.checks =
+            checks->read(cases->random().given() ? Checks::When::never : Checks::When::if_small);
         options.check_words = checks->repeated();
         if (!files->brings_kernel()) {
           options.kernels = choose(kernel, all_kernels(kernel, options), gpu_absence(),
                                    "the CPU check still runs: --kernel cpu-tiled");
         }
-        options.cases = files->cases(*cases);
+        std::optional<DrawnCases> drawn;
+        if (!files->brings_kernel()) drawn = cases->draw();
+        if (drawn) {
+          options.cases = std::move(drawn->cases);
+          options.seed = drawn->seed;
+          options.checks.diagnose = false;  // see outcome_of_random
+        } else {
+          options.cases = files->cases(*cases);
+        }
         options.files = files->read(options.cases);
         options.dump = files->dump();
         options.figure = self->wants_figure();

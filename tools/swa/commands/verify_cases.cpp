@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <system_error>
 
@@ -12,6 +13,7 @@
 #include "cli/values.hpp"
 #include "error.hpp"
 #include "problem/cases.hpp"
+#include "problem/random_problems.hpp"
 #include "verify/kernel.hpp"
 
 namespace swa::commands {
@@ -51,6 +53,9 @@ CaseOptions::CaseOptions(cli::Command& command)
                                "a named list of problems instead: chapter (the default with no "
                                "problem) or full")),
       file_(command.add_other("--cases", "", "the problems of a case file instead")),
+      random_(command.add_other("--random", "",
+                                "so many random problems instead, small ones with the edges "
+                                "favoured; --seed draws the same again")),
       match_(command.add_other("--match", "",
                                "of a suite or file, the cases with these names; "
                                "* and ? are wildcards")),
@@ -62,7 +67,7 @@ std::vector<Case> CaseOptions::read() const {
 }
 
 std::vector<Case> CaseOptions::read_folder(const std::string& case_file) const {
-  for (const cli::Option* option : {&suite_, &file_}) {
+  for (const cli::Option* option : {&suite_, &file_, &random_}) {
     if (!option->given()) continue;
     throw UsageError(fmt::format("the folder brings its own cases, so {} has no say", option->name),
                      fmt::format("leave {} out; --match picks some of the cases", option->name));
@@ -75,7 +80,29 @@ std::vector<Case> CaseOptions::read_folder(const std::string& case_file) const {
   return match_.given() ? matching(match_, cases) : cases;
 }
 
+std::optional<DrawnCases> CaseOptions::draw() const {
+  if (!random_.given()) return std::nullopt;
+  for (const cli::Option* option : {&suite_, &file_, &match_}) {
+    if (!option->given()) continue;
+    throw UsageError(fmt::format("--random draws its own problems, so {} has no say", option->name),
+                     fmt::format("leave --random out, or {}", option->name));
+  }
+  if (problem_.says_what()) {
+    throw UsageError("--random draws its own problems, and one is stated",
+                     "leave the options out that state it; --seed alone may stand beside --random");
+  }
+  constexpr Index kMost = 100'000;  // as of a sweep
+  const Index count = cli::parse_count(random_.name, random_.text, {1, kMost});
+  DrawnCases drawn;
+  drawn.seed = problem_.seed.given() ? cli::parse_seed(problem_.seed.name, problem_.seed.text)
+                                     : std::random_device()();
+  RandomProblems problems(drawn.seed);
+  for (Index i = 0; i < count; ++i) drawn.cases.push_back({"", problems.next()});
+  return drawn;
+}
+
 std::vector<Case> CaseOptions::read_source() const {
+  if (const auto drawn = draw()) return drawn->cases;
   if (suite_.given() && file_.given()) {
     throw UsageError("--suite and --cases both bring their own problems", "give one of them");
   }

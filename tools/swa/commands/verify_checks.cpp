@@ -8,13 +8,13 @@
 namespace swa::commands {
 namespace {
 
-Checks::When when(const cli::Option& yes, const cli::Option& no) {
+Checks::When when(const cli::Option& yes, const cli::Option& no, Checks::When usual) {
   if (yes.given() && no.given()) {
     throw UsageError(fmt::format("{} and {} contradict each other", yes.name, no.name),
                      "give one of them");
   }
   if (yes.given()) return Checks::When::always;
-  return no.given() ? Checks::When::never : Checks::When::if_small;
+  return no.given() ? Checks::When::never : usual;
 }
 
 }  // namespace
@@ -26,10 +26,10 @@ CheckOptions::CheckOptions(cli::Command& command)
       poison_(command.add_flag("--poison", "run the poison tests, however long they take")),
       no_poison_(command.add_flag("--no-poison", "do not run the poison tests")) {}
 
-Checks CheckOptions::read() const {
+Checks CheckOptions::read(Checks::When usual) const {
   Checks checks;
-  checks.probe = when(probe_, no_probe_);
-  checks.poison = when(poison_, no_poison_);
+  checks.probe = when(probe_, no_probe_, usual);
+  checks.poison = when(poison_, no_poison_, usual);
   if (!rows_.given()) return checks;
   if (no_probe_.given()) {
     throw UsageError("--rows samples the rows of the probe, so --no-probe contradicts it",

@@ -15,7 +15,8 @@ class CheckOptions {
   explicit CheckOptions(cli::Command& command);
 
   // --rows asks for the probe. Throws where two of them contradict each other.
-  Checks read() const;
+  // `usual`: when they are done where no option says it.
+  Checks read(Checks::When usual) const;
   std::vector<const cli::Option*> options() const {
     return {&probe_, &no_probe_, &rows_, &poison_, &no_poison_};
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace swa::commands {
 struct VerifyRun {
   std::vector<Case> cases;  // name empty where the problem came from the command line
   std::vector<Kernel> kernels;
+  // Of the cases, where they were drawn: the report is then about all of them together.
+  std::optional<std::uint64_t> seed;
   TileShape tile;
   bool fail_fast = false;
   Checks checks;
