@@ -11,6 +11,10 @@ std::vector<Kernel> gpu_kernels() {
   return {};
 }
 
+std::vector<Kernel> planted_gpu_kernels() {
+  return {};
+}
+
 std::optional<Oracle> gpu_oracle(const Problem& /*problem*/, const Inputs& /*inputs*/) {
   return std::nullopt;
 }

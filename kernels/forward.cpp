@@ -18,15 +18,14 @@ void run(const GpuKernel& kernel, const Problem& p, const Inputs& inputs, Attent
   tensors.read(outputs);
 }
 
-}  // namespace
-
-std::vector<Kernel> gpu_kernels() {
+std::vector<Kernel> dressed(const std::vector<GpuKernel>& all) {
   std::vector<Kernel> kernels;
   if (!gpu_absence().empty()) return kernels;
-  for (const GpuKernel& gpu : all_gpu_kernels()) {
+  for (const GpuKernel& gpu : all) {
     Kernel kernel;
     kernel.name = gpu.name;
     kernel.sums = gpu.sums;
+    kernel.tile = gpu.tile;
     kernel.granule = gpu.granule;
     kernel.unsupported = gpu.unsupported;
     kernel.run = [&gpu](const Problem& p, const Inputs& inputs, Attention& outputs) {
@@ -35,6 +34,16 @@ std::vector<Kernel> gpu_kernels() {
     kernels.push_back(std::move(kernel));
   }
   return kernels;
+}
+
+}  // namespace
+
+std::vector<Kernel> gpu_kernels() {
+  return dressed(all_gpu_kernels());
+}
+
+std::vector<Kernel> planted_gpu_kernels() {
+  return dressed(all_planted_gpu_kernels());
 }
 
 std::string gpu_absence() {

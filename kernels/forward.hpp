@@ -16,6 +16,12 @@ namespace swa {
 // The GPU kernels of this build; empty in a build without CUDA.
 std::vector<Kernel> gpu_kernels();
 
+// The GPU kernels with a planted fault, each portable-planted:FAULT; empty where gpu_kernels() is.
+std::vector<Kernel> planted_gpu_kernels();
+// Their faults, names of the catalogue, in any build.
+std::vector<std::string> planted_gpu_faults();
+inline constexpr std::string_view kPlantedGpu = "portable-planted:";
+
 // The oracle as the GPU's naive kernel computes it, in fp64 and from sees(): for what would take
 // the CPU minutes. Nothing where there is no GPU, or where the problem is too large for it.
 std::optional<Oracle> gpu_oracle(const Problem& problem, const Inputs& inputs);

@@ -5,6 +5,7 @@
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/tensors.hpp"
+#include "kernels/forward.hpp"
 #include "kernels/launch/decode_call.hpp"
 #include "kernels/launch/prefill_call.hpp"
 #include "kernels/naive/naive.hpp"
@@ -55,36 +56,54 @@ Scores scores_of(const Problem& p) {
   return p.score_scale() > 0 && p.softcap == 0 ? Scores::plain : Scores::general;
 }
 
-GpuKernel prefill_kernel(std::string name, Walk walk, Planted planted) {
+PrefillCall call_of(const PrefillPlan& plan) {
+  PrefillCall call;
+  call.heads = static_cast<int>(plan.heads);
+  call.positions = static_cast<int>(plan.positions);
+  call.query_tiles = static_cast<int>(plan.query_tiles);
+  call.blocks = static_cast<unsigned>(plan.blocks);
+  return call;
+}
+
+GpuKernel prefill_kernel(std::string name, TileLoop walk) {
   GpuKernel kernel;
   kernel.name = std::move(name);
   kernel.sums = {16, 64};  // a product adds up 16 keys, a key tile has 32 or 64
   // A key's v meets the weights of all positions of a query tile that holds a row which sees it.
   kernel.granule = kLongestPrefillTile - 1;
-  kernel.unsupported = [planted](const Problem& p) -> std::optional<std::string> {
+  kernel.tile = [](const Problem& p) { return plan_prefill(p).shape(); };
+  kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = needs_contiguous(p)) return reason;
     if (const auto reason = prefill_unsupported(p)) return reason;
-    if (planted != Planted::nothing && scores_of(p) != Scores::plain) {
-      return "is planted for scores without softcap and with a positive scale only";
-    }
     if (const auto reason = too_much_shared_memory(plan_prefill(p).smem_bytes)) return reason;
     return too_large(p);
   };
-  kernel.prepare = [walk, planted](const Problem& p, Workspace&) -> GpuLaunch {
-    const PrefillPlan plan = plan_prefill(p);
-    PrefillCall call;
-    call.heads = static_cast<int>(plan.heads);
-    call.positions = static_cast<int>(plan.positions);
-    call.query_tiles = static_cast<int>(plan.query_tiles);
-    call.blocks = static_cast<unsigned>(plan.blocks);
-    const PrefillVariant variant{scores_of(p), walk, planted};
-    return
-        [call, variant, dtype = p.dtype](const ForwardParams& params, cudaStream_t stream) mutable {
-          call.params = params;
-          return portable::launch_prefill(call, dtype, variant, stream);
-        };
+  kernel.prepare = [walk](const Problem& p, Workspace&) -> GpuLaunch {
+    const PrefillVariant variant{scores_of(p), walk};
+    return [call = call_of(plan_prefill(p)), variant, dtype = p.dtype](
+               const ForwardParams& params, cudaStream_t stream) mutable {
+      call.params = params;
+      return portable::launch_prefill(call, dtype, variant, stream);
+    };
   };
   kernel.issued_pairs = [walk](const Problem& p) { return issued_pairs(p, plan_prefill(p), walk); };
+  return kernel;
+}
+
+GpuKernel planted_kernel(const PlantedFault& one) {
+  GpuKernel kernel = prefill_kernel(fmt::format("{}{}", kPlantedGpu, one.fault), TileLoop::window);
+  kernel.tile = [planted = one.planted](const Problem& p) { return planted_tile(p, planted); };
+  kernel.unsupported = [planted = one.planted, right = kernel.unsupported](const Problem& p) {
+    const std::optional<std::string> reason = right(p);
+    return reason ? reason : planted_unsupported(p, planted);
+  };
+  kernel.prepare = [planted = one.planted](const Problem& p, Workspace&) -> GpuLaunch {
+    return [call = call_of(plan_prefill(p)), planted](const ForwardParams& params,
+                                                      cudaStream_t stream) mutable {
+      call.params = params;
+      return portable::launch_planted(call, planted, stream);
+    };
+  };
   return kernel;
 }
 
@@ -133,8 +152,17 @@ GpuKernel decode_kernel() {
 
 const std::vector<GpuKernel>& all_gpu_kernels() {
   static const std::vector<GpuKernel> kAll{
-      naive_kernel(), prefill_kernel("portable-prefill", Walk::window, Planted::nothing),
-      prefill_kernel("portable-mask-only", Walk::all, Planted::nothing), decode_kernel()};
+      naive_kernel(), prefill_kernel("portable-prefill", TileLoop::window),
+      prefill_kernel("portable-mask-only", TileLoop::all), decode_kernel()};
+  return kAll;
+}
+
+const std::vector<GpuKernel>& all_planted_gpu_kernels() {
+  static const std::vector<GpuKernel> kAll = [] {
+    std::vector<GpuKernel> all;
+    for (const PlantedFault& one : kPlantedFaults) all.push_back(planted_kernel(one));
+    return all;
+  }();
   return kAll;
 }
 

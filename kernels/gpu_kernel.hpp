@@ -11,6 +11,7 @@
 #include "kernels/device/buffer.hpp"
 #include "kernels/params.h"
 #include "problem/problem.hpp"
+#include "tiles/tiles.hpp"
 #include "verify/tolerance.hpp"
 
 namespace swa {
@@ -22,8 +23,9 @@ using GpuLaunch = std::function<cudaError_t(const ForwardParams&, cudaStream_t)>
 
 struct GpuKernel {
   std::string name;
-  SumRuns sums;       // as in Kernel
-  Index granule = 1;  // in keys
+  SumRuns sums;                                        // as in Kernel
+  Index granule = 1;                                   // in keys
+  std::function<TileShape(const Problem&)> tile = {};  // as in Kernel
   std::function<std::optional<std::string>(const Problem&)> unsupported;
   // Plans the problem and allocates what a launch needs besides tensors. The launches may be called
   // again and again, one at a time, while the workspace lives; nothing is allocated in them.
@@ -33,5 +35,7 @@ struct GpuKernel {
 };
 
 const std::vector<GpuKernel>& all_gpu_kernels();
+// Those of launch/planted.hpp.
+const std::vector<GpuKernel>& all_planted_gpu_kernels();
 
 }  // namespace swa

@@ -8,8 +8,8 @@
 namespace swa {
 namespace {
 
-std::string reason_of(const Problem& p, const PrefillPlan& plan, Walk walk) {
-  if (walk == Walk::all) return "visits every key tile and leaves the window to the mask";
+std::string reason_of(const Problem& p, const PrefillPlan& plan, TileLoop walk) {
+  if (walk == TileLoop::all) return "visits every key tile and leaves the window to the mask";
   if (p.group() == 1) return "one head a tile: its kv head serves no other";
   if (plan.heads == 1) {
     return fmt::format(
@@ -21,7 +21,7 @@ std::string reason_of(const Problem& p, const PrefillPlan& plan, Walk walk) {
                      plan.heads, plan.positions, plan.BM);
 }
 
-LaunchPlan prefill_of(const Problem& p, const std::string& kernel, Walk walk) {
+LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk) {
   LaunchPlan launch;
   launch.kernel = kernel;
   launch.unsupported = prefill_unsupported(p);
@@ -66,8 +66,8 @@ LaunchPlan decode_of(const Problem& p, int multiprocessors) {
 }  // namespace
 
 std::vector<LaunchPlan> launch_plans(const Problem& p, int multiprocessors) {
-  return {prefill_of(p, "portable-prefill", Walk::window),
-          prefill_of(p, "portable-mask-only", Walk::all), decode_of(p, multiprocessors)};
+  return {prefill_of(p, "portable-prefill", TileLoop::window),
+          prefill_of(p, "portable-mask-only", TileLoop::all), decode_of(p, multiprocessors)};
 }
 
 }  // namespace swa

@@ -36,12 +36,12 @@ PrefillPlan plan_with(const Problem& p, Index heads) {
 
 }  // namespace
 
-double issued_pairs(const Problem& p, const PrefillPlan& plan, Walk walk) {
+double issued_pairs(const Problem& p, const PrefillPlan& plan, TileLoop walk) {
   double tiles = 0;
   for (const SharedMask& s : shared_masks(p)) {
-    const Count visited = walk == Walk::window ? count_tiles(s.mask, plan.shape()).visited
-                                               : Count{query_tiles(s.mask, plan.shape())} *
-                                                     key_tiles(s.mask, plan.shape());
+    const Count visited = walk == TileLoop::window ? count_tiles(s.mask, plan.shape()).visited
+                                                   : Count{query_tiles(s.mask, plan.shape())} *
+                                                         key_tiles(s.mask, plan.shape());
     tiles += static_cast<double>(visited) * static_cast<double>(s.sequences);
   }
   return tiles * static_cast<double>(p.heads_q / plan.heads) * plan.BM * plan.BN;
@@ -71,7 +71,8 @@ PrefillPlan plan_prefill(const Problem& p) {
   // All heads of a group in one tile: fewer positions, so a narrower band, unless the rows that do
   // not divide cost more than it saves.
   const PrefillPlan all = plan_with(p, p.group());
-  return issued_pairs(p, all, Walk::window) < issued_pairs(p, one, Walk::window) ? all : one;
+  return issued_pairs(p, all, TileLoop::window) < issued_pairs(p, one, TileLoop::window) ? all
+                                                                                         : one;
 }
 
 }  // namespace swa

@@ -61,7 +61,7 @@ struct PrefillPlan {
 };
 
 // Whether the window bounds the loop, or is left to the mask.
-enum class Walk : std::uint8_t {
+enum class TileLoop : std::uint8_t {
   window,  // visits the tiles with a visible pair and no other
   all,     // visits every key tile
 };
@@ -71,6 +71,6 @@ std::optional<std::string> prefill_unsupported(const Problem& problem);
 // Of a problem that is supported.
 PrefillPlan plan_prefill(const Problem& problem);
 // Pairs that the tiles compute, hidden ones and idle rows included, over all heads and sequences.
-double issued_pairs(const Problem& problem, const PrefillPlan& plan, Walk walk);
+double issued_pairs(const Problem& problem, const PrefillPlan& plan, TileLoop walk);
 
 }  // namespace swa

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/launch/planted.hpp"
 #include "kernels/launch/prefill.hpp"
 #include "kernels/params.h"
 
@@ -19,18 +20,9 @@ enum class Scores : std::uint8_t {
   general,  // any scale and softcap
 };
 
-// Wrong on purpose, to show what verify finds.
-enum class Planted : std::uint8_t {
-  nothing,
-  no_guard,  // a row that has seen no key yet subtracts -inf from -inf: the first-tile NaN
-};
-
-// Plain or general scores with the window in the loop bounds or in the mask, or plain scores,
-// bounds and a planted fault.
 struct PrefillVariant {
   Scores scores = Scores::plain;
-  Walk walk = Walk::window;
-  Planted planted = Planted::nothing;
+  TileLoop walk = TileLoop::window;
 };
 
 }  // namespace swa

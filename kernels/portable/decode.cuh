@@ -119,7 +119,7 @@ __global__ void __launch_bounds__(Config::kThreads)
   if (rows <= 0) return;
 
   // The parts with keys; where there are none at all, one that writes what such rows get.
-  const Visits visits = visits_of(mask, {mask.n_q, kKeys}, 0, Walk::window);
+  const Visits visits = visits_of(mask, {mask.n_q, kKeys}, 0, TileLoop::window);
   const int parts = max(min(call.splits, visits.count), 1);
   if (split >= parts) return;
   const int begin = static_cast<int>(Index{visits.count} * split / parts);

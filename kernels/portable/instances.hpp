@@ -12,9 +12,12 @@ namespace swa::portable {
 struct Bf16 {};
 struct Fp16 {};
 
-// Returns cudaErrorInvalidValue for a variant that is not compiled.
 template <class Element, int kHeadDim, int kHeadDimV>
 cudaError_t launch_prefill_of(const PrefillCall& call, PrefillVariant variant, cudaStream_t stream);
+
+// For Bf16 and kPlantedHeadDims only.
+template <class Element, int kHeadDim, int kHeadDimV>
+cudaError_t launch_planted_of(const PrefillCall& call, Planted planted, cudaStream_t stream);
 
 template <class Element, int kHeadDim, int kHeadDimV>
 cudaError_t launch_decode_of(const DecodeCall& call, Scores scores, cudaStream_t stream);

@@ -35,6 +35,20 @@ cudaError_t launch_prefill(const PrefillCall& call, Dtype dtype, PrefillVariant 
       });
 }
 
+cudaError_t launch_planted(const PrefillCall& call, Planted planted, cudaStream_t stream) {
+  cudaError_t error = cudaErrorInvalidValue;
+  const auto try_one = [&]<std::size_t i>() {
+    constexpr int kHeadDim = kPlantedHeadDims[i];
+    if (call.params.head_dim != kHeadDim || call.params.head_dim_v != kHeadDim) return;
+    error = launch_planted_of<Bf16, kHeadDim, kHeadDim>(call, planted, stream);
+  };
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (try_one.template operator()<i>(), ...);
+  }
+  (std::make_index_sequence<kPlantedHeadDims.size()>());
+  return error;
+}
+
 cudaError_t launch_decode(const DecodeCall& call, Dtype dtype, Scores scores, cudaStream_t stream) {
   return find_instance<kDecodeTiles>(
       call.params, dtype, [&]<class Element, int kHeadDim, int kHeadDimV>() {

@@ -16,6 +16,7 @@
 
 #include "kernels/launch/prefill_call.hpp"
 #include "kernels/portable/elements.cuh"
+#include "kernels/portable/plant.cuh"
 #include "kernels/portable/softmax.cuh"
 #include "kernels/portable/visits.cuh"
 #include "kernels/ptx/copy.cuh"
@@ -23,7 +24,7 @@
 
 namespace swa::portable {
 
-template <class Element_, int kHeadDim_, int kHeadDimV_, Scores kScores_, Walk kWalk_,
+template <class Element_, int kHeadDim_, int kHeadDimV_, Scores kScores_, TileLoop kLoop_,
           Planted kPlanted_>
 struct Prefill {
   using Element = Element_;
@@ -35,7 +36,7 @@ struct Prefill {
   static constexpr int kPitch = kTile.pitch() * 2;  // bytes of a row in shared memory
   static constexpr int kSlotBytes = BN * kPitch;
   static constexpr Scores kScores = kScores_;
-  static constexpr Walk kWalk = kWalk_;
+  static constexpr TileLoop kLoop = kLoop_;
   static constexpr Planted kPlanted = kPlanted_;
   static constexpr bool kFused = kTile.slots == 4;
   // Registers hold Q where there is room for it.
@@ -226,13 +227,15 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
   const unsigned above = blockIdx.x / call.query_tiles;
   const Index query_tile = call.query_tiles - 1 - blockIdx.x % call.query_tiles;
   const int first_head = static_cast<int>(above % head_groups) * call.heads;
-  const CallSequence sequence = sequence_of(p, above / head_groups);
+  CallSequence sequence = sequence_of(p, above / head_groups);
+  plant<Config::kPlanted>(sequence.mask);
   const Mask& mask = sequence.mask;
   const TileShape shape{call.positions, BN};
   if (query_tile * shape.BM >= mask.n_q) return;
   const KeyRange positions = rows_of_tile(mask, shape, query_tile);
   const int rows = static_cast<int>(positions.size()) * call.heads;  // of the tile; the rest idle
-  const Visits visits = visits_of(mask, shape, query_tile, Config::kWalk);
+  Visits visits = visits_of(mask, shape, query_tile, Config::kLoop);
+  plant<Config::kPlanted>(visits, BN);
 
   extern __shared__ __align__(16) unsigned char memory[];
   Keys* const bounds = reinterpret_cast<Keys*>(memory);
@@ -283,6 +286,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
     bounds[row] = row < rows ? Keys{static_cast<int>(band_begin(mask, position)),
                                     static_cast<int>(band_end(mask, position))}
                              : Keys{0, 0};
+    plant<Config::kPlanted>(bounds[row], band_begin(mask, positions.begin), BN);
   }
   ptx::wait_for_copies<1>();
   __syncthreads();
@@ -314,8 +318,8 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
   typename Config::Weights s;
   for (int visit = 0; visit < visits.count; ++visit) {
     const int first_key = visits.tile(visit) * BN;
-    const bool needed = Config::kWalk == Walk::all || seen.see_some(first_key, BN, sinks);
-    const bool masked = Config::kWalk == Walk::all || !seen.see_all(first_key, BN);
+    const bool needed = Config::kLoop == TileLoop::all || seen.see_some(first_key, BN, sinks);
+    const bool masked = Config::kLoop == TileLoop::all || !seen.see_all(first_key, BN);
     const std::uint32_t v_slot = next(slot);
     if constexpr (Config::kFused) {
       // One straight run from Q K^T to P V, masked or not: the products of one part of a tile fill
@@ -411,22 +415,17 @@ cudaError_t launch_config(const PrefillCall& call, cudaStream_t stream) {
 template <class Tag, int kHeadDim, int kHeadDimV>
 cudaError_t launch_prefill_of(const PrefillCall& call, PrefillVariant variant,
                               cudaStream_t stream) {
-  const auto launch = [&]<Scores kScores, Walk kWalk, Planted kPlanted>() {
-    using Config =
-        Prefill<typename ElementOf<Tag>::type, kHeadDim, kHeadDimV, kScores, kWalk, kPlanted>;
-    return launch_config<Config>(call, stream);
+  const auto launch = [&]<Scores kScores, TileLoop kLoop>() {
+    return launch_config<Prefill<typename ElementOf<Tag>::type, kHeadDim, kHeadDimV, kScores, kLoop,
+                                 Planted::nothing>>(call, stream);
   };
   const bool plain = variant.scores == Scores::plain;
-  if (variant.planted == Planted::no_guard) {
-    if (!plain || variant.walk != Walk::window) return cudaErrorInvalidValue;
-    return launch.template operator()<Scores::plain, Walk::window, Planted::no_guard>();
+  if (variant.walk == TileLoop::window) {
+    return plain ? launch.template operator()<Scores::plain, TileLoop::window>()
+                 : launch.template operator()<Scores::general, TileLoop::window>();
   }
-  if (variant.walk == Walk::window) {
-    return plain ? launch.template operator()<Scores::plain, Walk::window, Planted::nothing>()
-                 : launch.template operator()<Scores::general, Walk::window, Planted::nothing>();
-  }
-  return plain ? launch.template operator()<Scores::plain, Walk::all, Planted::nothing>()
-               : launch.template operator()<Scores::general, Walk::all, Planted::nothing>();
+  return plain ? launch.template operator()<Scores::plain, TileLoop::all>()
+               : launch.template operator()<Scores::general, TileLoop::all>();
 }
 
 }  // namespace swa::portable

@@ -23,7 +23,9 @@ struct RowEnd {
 template <Planted kPlanted = Planted::nothing>
 __device__ inline RowEnd end_of(RowState row, float sink_logit) {
   const float sink = sink_logit * kLog2E, top = fmaxf(row.highest, sink);
-  if (kPlanted != Planted::no_guard && top == -INFINITY) return {0, -INFINITY};
+  // Without the guard the sum of a row is NaN where it met only tiles that it does not see.
+  const bool empty = top == -INFINITY && (kPlanted != Planted::no_guard || row.sum == 0);
+  if (empty) return {0, -INFINITY};
   const float weight = ptx::exp2_fast(row.highest - top);
   const float denominator = row.sum * weight + ptx::exp2_fast(sink - top);
   return {weight / denominator, top * kLn2 + logf(denominator)};

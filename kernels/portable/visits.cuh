@@ -1,4 +1,4 @@
-// Which keys a block reads, and which of them each row sees.
+// Which keys a block reads, and which of them each row sees. The host can ask too.
 #pragma once
 
 #include "kernels/launch/prefill.hpp"
@@ -13,7 +13,7 @@ struct Keys {
 };
 
 // What one row sees: the keys [begin, end), and the sink tokens below end.
-__device__ inline bool sees_key(Keys row, int sinks, int key) {
+SWA_HD inline bool sees_key(Keys row, int sinks, int key) {
   return key < row.end && (key >= row.begin || key < sinks);
 }
 
@@ -23,21 +23,19 @@ struct Visits {
   Keys band;                     // the keys that some row sees, sink tokens aside
   int sink_keys;                 // sink tokens that some row sees
 
-  __device__ int tile(int visit) const {
-    return visit < sinks ? visit : band_begin + visit - sinks;
-  }
-  __device__ bool wants(int key) const {
+  SWA_HD int tile(int visit) const { return visit < sinks ? visit : band_begin + visit - sinks; }
+  SWA_HD bool wants(int key) const {
     return (key >= band.begin && key < band.end) || key < sink_keys;
   }
-  __device__ bool want_all(int first, int size) const {
+  SWA_HD bool want_all(int first, int size) const {
     return first >= band.begin && first + size <= band.end;
   }
 };
 
-__device__ inline Visits visits_of(const Mask& mask, TileShape tile, Index query_tile, Walk walk) {
+SWA_HD inline Visits visits_of(const Mask& mask, TileShape tile, Index query_tile, TileLoop walk) {
   Visits visits;
   TileWalk tiles{{0, 0}, {0, ceil_div(mask.n_k, tile.BN)}};
-  if (walk == Walk::window) tiles = tiles_of_query_tile(mask, tile, query_tile);
+  if (walk == TileLoop::window) tiles = tiles_of_query_tile(mask, tile, query_tile);
   visits.sinks = static_cast<int>(tiles.sinks.size());
   visits.band_begin = static_cast<int>(tiles.band.begin);
   visits.count = static_cast<int>(tiles.size());

@@ -47,7 +47,7 @@ std::optional<Dtype> element(const std::string& type) {
   return std::nullopt;
 }
 
-// Of "128", or of an enumerator "(swa::Walk)1" where `prefix` is "(swa::Walk)".
+// Of "128", or of an enumerator "(swa::TileLoop)1" where `prefix` is "(swa::TileLoop)".
 std::optional<int> number(std::string_view text, std::string_view prefix = {}) {
   if (!text.starts_with(prefix)) return std::nullopt;
   text.remove_prefix(prefix.size());
@@ -76,13 +76,15 @@ bool describe_portable(Resources& r, const Arguments& arguments) {
 
 bool describe_prefill(Resources& r, const Arguments& arguments) {
   if (arguments.size() != 6 || !describe_portable(r, arguments)) return false;
-  const auto walk = number(arguments[4], "(swa::Walk)");
+  const auto walk = number(arguments[4], "(swa::TileLoop)");
   const auto planted = number(arguments[5], "(swa::Planted)");
   const PrefillTile tile = prefill_tile(r.head_dim, r.head_dim_v);
   if (!walk || !planted || tile.BM == 0) return false;
-  const bool bounded = static_cast<Walk>(*walk) == Walk::window;
+  const bool bounded = static_cast<TileLoop>(*walk) == TileLoop::window;
   r.kernel = bounded ? "portable-prefill" : "portable-mask-only";
-  if (static_cast<Planted>(*planted) == Planted::no_guard) r.variant = "no-guard";
+  for (const PlantedFault& one : kPlantedFaults) {
+    if (static_cast<Planted>(*planted) == one.planted) r.variant = std::string(one.fault);
+  }
   r.BM = tile.BM;
   r.BN = tile.BN;
   r.threads = tile.threads();

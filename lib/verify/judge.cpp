@@ -95,7 +95,7 @@ void look_for_faults(const Kernel& kernel, const Problem& p, const Inputs& input
     verdict.diagnoses = look(std::vector<Evidence>{{&hypotheses, seen}});
     return !verdict.diagnoses.empty();
   };
-  const TileShape first = kernel.tile.value_or(kUsualTiles.front());
+  const TileShape first = kernel.tile ? kernel.tile(p) : kUsualTiles.front();
   if (try_tile(first, [](const auto& e) { return diagnose(e, all_faults()); })) return;
   for (const TileShape tile : kUsualTiles) {
     if (kernel.tile) break;

@@ -16,7 +16,7 @@ std::vector<Kernel> cpu_kernels(TileShape tile) {
   Kernel tiled;
   tiled.name = "cpu-tiled";
   tiled.sums = {tile.BN, tile.BN};
-  tiled.tile = tile;
+  tiled.tile = [tile](const Problem&) { return tile; };
   // A key's v meets the weights of all rows of a query tile that holds a row which sees it.
   tiled.granule = tile.BM - 1;
   tiled.unsupported = needs_contiguous;

@@ -21,8 +21,9 @@ struct Kernel {
   // no log-sum-exp clears `lse`.
   std::function<void(const Problem&, const Inputs&, Attention&)> run;
   SumRuns sums = {};
-  std::optional<TileShape> tile;  // where it is known
-  std::optional<Index> granule;   // isolation granule in keys that it declares
+  // The tile that a problem is computed with; null where nobody knows it.
+  std::function<TileShape(const Problem&)> tile = {};
+  std::optional<Index> granule;  // isolation granule in keys that it declares
 };
 
 // Why a kernel that reads the tensors k and v as they are does not support a problem: its cache is

@@ -207,7 +207,7 @@ TEST_CASE("a probe of sampled rows is part of a verdict") {
 TEST_CASE("a fault that depends on tiles is found where the tile is not known") {
   const Problem p = windowed(200, 200, 70);
   Kernel kernel = planted_kernel(p, {32, 32}, {&fault("no-mask-in-first-tile")});
-  kernel.tile.reset();
+  kernel.tile = nullptr;
   const Verdict verdict = judged(kernel, p);
   CHECK(verdict.status == Status::fail);
   REQUIRE_FALSE(verdict.diagnoses.empty());

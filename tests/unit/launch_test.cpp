@@ -59,9 +59,9 @@ TEST_CASE("what a plan issues is what its tiles hold") {
   const Problem p = prefill(1000, 1000, Window::causal(100), 4, 2, 128);
   const PrefillPlan plan = plan_prefill(p);
   const double tiles = static_cast<double>(count_tiles(p.mask(), plan.shape()).visited);
-  CHECK(issued_pairs(p, plan, Walk::window) ==
+  CHECK(issued_pairs(p, plan, TileLoop::window) ==
         tiles * static_cast<double>(p.heads_q / plan.heads) * plan.BM * plan.BN);
-  CHECK(issued_pairs(p, plan, Walk::all) > issued_pairs(p, plan, Walk::window));
+  CHECK(issued_pairs(p, plan, TileLoop::all) > issued_pairs(p, plan, TileLoop::window));
 }
 
 TEST_CASE("a window that reaches all keys is planned as none") {
@@ -69,8 +69,8 @@ TEST_CASE("a window that reaches all keys is planned as none") {
   for (const Index window : {1000, 10'000}) {
     const Problem wide = prefill(1000, 1000, Window::causal(window), 8, 2, 64);
     CHECK(plan_prefill(wide).heads == plan_prefill(none).heads);
-    CHECK(issued_pairs(wide, plan_prefill(wide), Walk::window) ==
-          issued_pairs(none, plan_prefill(none), Walk::window));
+    CHECK(issued_pairs(wide, plan_prefill(wide), TileLoop::window) ==
+          issued_pairs(none, plan_prefill(none), TileLoop::window));
   }
 }
 

@@ -164,7 +164,7 @@ TEST_CASE("mma_shape keeps shape and types") {
 TEST_CASE("a mangled name tells which instance it is") {
   CompiledKernel compiled;
   compiled.entry =
-      "_ZN3swa8portable7prefillINS0_7PrefillI6__halfLi192ELi128ELNS_6ScoresE1ELNS_4WalkE1E"
+      "_ZN3swa8portable7prefillINS0_7PrefillI6__halfLi192ELi128ELNS_6ScoresE1ELNS_8TileLoopE1E"
       "LNS_7PlantedE0EEEEEvNS_11PrefillCallE";
   compiled.static_smem = 100;
   compiled.mma_plain = 48;
@@ -184,9 +184,9 @@ TEST_CASE("a mangled name tells which instance it is") {
 
   compiled.entry =
       "_ZN3swa8portable7prefillINS0_7PrefillI13__nv_bfloat16Li64ELi64ELNS_6ScoresE0E"
-      "LNS_4WalkE0ELNS_7PlantedE1EEEEEvNS_11PrefillCallE";
+      "LNS_8TileLoopE0ELNS_7PlantedE1EEEEEvNS_11PrefillCallE";
   CHECK(describe(compiled).kernel == "portable-prefill");
-  CHECK(describe(compiled).variant == "no-guard");
+  CHECK(describe(compiled).variant == "nan-after-masked-tile");
   CHECK(describe(compiled).dtype == Dtype::bf16);
 
   compiled.entry =
@@ -217,9 +217,9 @@ TEST_CASE("a kernel that nobody described keeps its own name and fails the check
   // An unknown kernel, a tile that there is not, and an enumerator of another type.
   for (const string entry :
        {"_ZN3swa4sm9014band_attentionILi64EEEvv",
-        "_ZN3swa8portable7prefillINS0_7PrefillI6__halfLi65ELi128ELNS_6ScoresE1ELNS_4WalkE1E"
+        "_ZN3swa8portable7prefillINS0_7PrefillI6__halfLi65ELi128ELNS_6ScoresE1ELNS_8TileLoopE1E"
         "LNS_7PlantedE0EEEEEvNS_11PrefillCallE",
-        "_ZN3swa8portable7prefillINS0_7PrefillI6__halfLi64ELi64ELNS_4WalkE1ELNS_4WalkE1E"
+        "_ZN3swa8portable7prefillINS0_7PrefillI6__halfLi64ELi64ELNS_8TileLoopE1ELNS_8TileLoopE1E"
         "LNS_7PlantedE0EEEEEvNS_11PrefillCallE"}) {
     compiled.entry = entry;
     const Resources r = describe(compiled);
@@ -293,7 +293,7 @@ TEST_CASE("the check of the window finds what it costs") {
 
 TEST_CASE("a planted fault is not compared with mask-only but its sums are") {
   Resources planted = instance("portable-prefill");
-  planted.variant = "no-guard";
+  planted.variant = "top-left";
   CHECK(check_resources({planted}).size() == 1);
   CHECK(violated({planted}).empty());
 }

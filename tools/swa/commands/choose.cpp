@@ -54,6 +54,7 @@ std::vector<std::size_t> choose_names(const cli::Option& option,
     }
     if (any) continue;
     for (const std::string_view family : gpu_kernel_families()) {
+      if (gpu_absence.empty()) break;  // then it is there, or nowhere
       if (matches(family, pattern) || matches(pattern, family)) {
         throw CannotRun(
             fmt::format("{} '{}' names GPU kernels, and {}", option.name, pattern, gpu_absence),
@@ -128,6 +129,23 @@ std::vector<Kernel> planted_kernels(const cli::Option& option, TileShape tile) {
     }
   }
   return kernels;
+}
+
+std::vector<Kernel> planted_gpu_kernels_of(const cli::Option& option) {
+  const std::vector<std::string> names = planted_gpu_faults();
+  bool any = false;
+  for (const std::string& item : cli::split(option.name, option.text)) {
+    if (!item.starts_with(kPlantedGpu)) continue;
+    any = true;
+    const std::string pattern = item.substr(kPlantedGpu.size());
+    const bool known = std::any_of(names.begin(), names.end(),
+                                   [&](const std::string& name) { return matches(pattern, name); });
+    if (known) continue;
+    throw UsageError(
+        fmt::format("{} '{}' names no fault that is planted on the GPU", option.name, item),
+        cli::did_you_mean(pattern, names));
+  }
+  return any ? planted_gpu_kernels() : std::vector<Kernel>();
 }
 
 bool is_plugin(std::string_view kernel) {

@@ -37,6 +37,9 @@ std::vector<Kernel> plugin_kernels(const cli::Option& option, double timeout);
 // Those of the items `planted:FAULT`, where FAULT names faults of the catalogue, as a pattern or
 // joined by +. Throws UsageError for one that there is not.
 std::vector<Kernel> planted_kernels(const cli::Option& option, TileShape tile);
+// Those of the items `portable-planted:FAULT`, where FAULT is a pattern too; none where no GPU can
+// run them. Throws UsageError for a fault that is planted in none.
+std::vector<Kernel> planted_gpu_kernels_of(const cli::Option& option);
 bool is_plugin(std::string_view kernel);
 
 }  // namespace swa::commands

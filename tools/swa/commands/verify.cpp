@@ -21,8 +21,9 @@ namespace {
 // Those of this build, and those that the option's items name.
 std::vector<Kernel> all_kernels(const cli::Option& option, const VerifyRun& options) {
   std::vector<Kernel> all = cpu_kernels(options.tile);
-  for (const std::vector<Kernel>& more : {gpu_kernels(), planted_kernels(option, options.tile),
-                                          plugin_kernels(option, options.timeout)}) {
+  for (const std::vector<Kernel>& more :
+       {gpu_kernels(), planted_gpu_kernels_of(option), planted_kernels(option, options.tile),
+        plugin_kernels(option, options.timeout)}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
