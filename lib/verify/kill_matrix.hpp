@@ -12,7 +12,8 @@ namespace swa {
 
 struct KillRow {
   const Fault* planted = nullptr;
-  std::vector<std::size_t> killed_by;  // cases whose check fails, ascending
+  std::vector<std::size_t> killed_by;      // cases whose check fails, ascending
+  std::vector<std::size_t> left_out = {};  // cases that the kernel does not support
   // What the diagnosis says first, over all cases of the suite: one fault or a pair; empty where it
   // has no explanation.
   std::string diagnosed_as;
@@ -31,5 +32,9 @@ struct KillMatrix {
 // of the output or of the lse is out of its bound. `advance` is told each finished fault.
 KillMatrix kill_matrix(const std::vector<Case>& cases, TileShape tile,
                        const std::function<void(const Fault&)>& advance = {});
+
+// The same row of another kernel with the fault, which knows its tile for each problem it supports.
+// Throws what the kernel throws.
+KillRow kill_row(const Kernel& kernel, const Fault& planted, const std::vector<Case>& cases);
 
 }  // namespace swa

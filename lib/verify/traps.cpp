@@ -72,6 +72,39 @@ NanTrial run_nan_trial(const Problem& problem, const Inputs& inputs, const Oracl
   return trial;
 }
 
+UnguardedTrial run_unguarded_trial(const Kernel& kernel, const Problem& problem,
+                                   const Inputs& inputs, const Oracle& oracle) {
+  const std::vector<bool> predicted =
+      predicted_nan_rows(problem.mask(), kernel.tile(problem), Walk::forward);
+  Attention got = run_poisoned(kernel, problem, inputs);
+  UnguardedTrial trial;
+  trial.same_rows = true;
+  const Shape shape = got.out.shape;
+  for (Index b = 0; b < shape.batch; ++b) {
+    for (Index h = 0; h < shape.heads; ++h) {
+      for (Index row = 0; row < shape.tokens; ++row) {
+        double* const out = got.out.row(b, h, row);
+        // An element that was never written is a mistake of another kind.
+        const bool lost = std::any_of(out, out + shape.dim,
+                                      [](double x) { return std::isnan(x) && !is_unwritten(x); });
+        const bool foretold = predicted[static_cast<std::size_t>(row)];
+        ++trial.rows;
+        trial.nan_rows += lost;
+        trial.predicted_nan_rows += foretold;
+        trial.same_rows = trial.same_rows && lost == foretold;
+        if (!lost) continue;
+        // Left out of the comparison.
+        std::copy_n(oracle.out.row(b, h, row), shape.dim, out);
+        *got.lse.row(b, h, row) = *oracle.lse.row(b, h, row);
+      }
+    }
+  }
+  const Tolerance tolerance(problem, kernel.sums);
+  trial.others_right = compare_output(oracle, tolerance, got.out).pass() &&
+                       compare_lse(oracle, tolerance, got.lse).pass();
+  return trial;
+}
+
 OffByOneTrial run_off_by_one_trial(Index n, Index head_dim, Index W, std::uint64_t seed) {
   Problem problem = one_head(n, head_dim, W, seed);
   const Inputs inputs = make_inputs(problem);

@@ -8,6 +8,7 @@
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
+#include "verify/kernel.hpp"
 
 namespace swa {
 
@@ -28,6 +29,17 @@ struct NanTrial {
 // The problem has one head; dtype fp64.
 NanTrial run_nan_trial(const Problem& problem, const Inputs& inputs, const Oracle& oracle,
                        const TiledOptions& options);
+
+// Any kernel without the guard, on all heads of a problem whose sequences are of one length.
+struct UnguardedTrial {
+  Index rows = 0, nan_rows = 0;  // of all heads and sequences
+  Index predicted_nan_rows = 0;
+  bool same_rows = false;     // found and predicted are the same rows
+  bool others_right = false;  // the other rows are, output and lse, within their bounds
+};
+// The kernel knows its tile for the problem. Throws what the kernel throws.
+UnguardedTrial run_unguarded_trial(const Kernel& kernel, const Problem& problem,
+                                   const Inputs& inputs, const Oracle& oracle);
 
 // W passed as FlashAttention's left count: every query sees W + 1 keys.
 struct OffByOneTrial {

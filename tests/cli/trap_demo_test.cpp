@@ -2,12 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cli/process.hpp"
+#include "kernels/forward.hpp"
 #include "verify/faults.hpp"
 #include "xml.hpp"
 
@@ -115,9 +117,59 @@ TEST_CASE("trap-demo of a fault prints all formats") {
   const Element root = XmlReader::read(run_swa(line + "junit").out);
   const auto tests = everywhere(root, "testcase");
   REQUIRE(tests.size() == 2);
-  CHECK(tests[0]->attributes.at("name") == "shows: swa trap-demo sink-logit-missing");
-  CHECK(tests[1]->attributes.at("name") == "hides: swa trap-demo sink-logit-missing");
+  CHECK(tests[0]->attributes.at("name") == "shows: square: swa trap-demo sink-logit-missing");
+  CHECK(tests[1]->attributes.at("name") == "hides: prefill-W100: swa trap-demo sink-logit-missing");
   CHECK(everywhere(root, "failure").empty());
+}
+
+TEST_CASE("trap-demo nan runs the chapter's experiment on a kernel of this build") {
+  const json report = report_of("trap-demo nan --kernel cpu-tiled");
+  CHECK(report["summary"] == json{{"nan", "as predicted"}});
+  std::map<string, json> records;
+  for (const json& record : report["records"]) {
+    CHECK(record["kernel"] == "cpu-tiled");
+    CHECK(record["verdict"] == "as predicted");
+    CHECK(record["nan_rows"] == record["predicted_nan_rows"]);
+    CHECK(record["others_right"] == true);
+    CHECK(record["guarded_nan_elements"] == 0);
+    CHECK(record["guarded_status"] == "pass");
+    CHECK(contains(record["options"], "--dtype bf16"));
+    records[record["case"]] = record;
+  }
+  CHECK(records.size() == 10);
+  for (const string lost : {"prefill-W100", "prefill-W128", "chunk-W128", "n1000-W100"}) {
+    CAPTURE(lost);
+    CHECK(records[lost]["nan_rows"] > 0);
+  }
+  for (const string clean : {"prefill-W10000", "decode-W128", "n1000-W1001", "decode-W100"}) {
+    CAPTURE(clean);
+    CHECK(records[clean]["nan_rows"] == 0);
+  }
+  CHECK(contains(run_swa("trap-demo nan --kernel cpu-*").out,
+                 "cpu-tiled without the guard: NaN in prefill-W100, prefill-W128, chunk-W128"));
+  const Element root =
+      XmlReader::read(run_swa("trap-demo nan --kernel cpu-tiled --format junit").out);
+  std::set<string> names;
+  for (const auto* test : everywhere(root, "testcase")) names.insert(test->attributes.at("name"));
+  CHECK(names.size() == 10);
+}
+
+TEST_CASE("trap-demo refuses a kernel that has no part in it") {
+  for (const string arguments :
+       {"alignment --kernel cpu-tiled", "all --kernel cpu-tiled", "top-left --kernel cpu-tiled",
+        "nan --kernel cpu-tiled --W 100", "nan --kernel cpu-tiled --guard on",
+        "nan --kernel cpu-tiled --list", "nan --kernel cpu-tild", "--kernel cpu-tiled"}) {
+    CAPTURE(arguments);
+    const Finished run = run_swa("trap-demo " + arguments);
+    CHECK(run.status == 2);
+    CHECK(run.out.empty());
+    CHECK(lines(run.err).size() == 2);
+  }
+  if (!swa::gpu_absence().empty()) {
+    const Finished run = run_swa("trap-demo nan --kernel portable-*");
+    CHECK(run.status == 3);
+    CHECK(contains(run.err, "names GPU kernels, and " + swa::gpu_absence()));
+  }
 }
 
 TEST_CASE("trap-demo exits with 1 where a fault is not shown as predicted") {

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "reference/rope.hpp"
+#include "verify/faults.hpp"
 
 #include <cmath>
+#include <tuple>
 #include <vector>
 
 using namespace swa;
@@ -45,6 +47,56 @@ TEST_CASE("the chapter's NaN rows found and predicted") {
     CHECK(trial.max_err_other_rows < 1e-14);
     CHECK(nan_trial(row.window, {}).nan_rows == 0);  // the guard
   }
+}
+
+TEST_CASE("a kernel without the guard loses the rows that its tile predicts, in all heads") {
+  Problem p;
+  p.heads_q = 2;
+  p.dtype = Dtype::bf16;
+  const auto trial = [&](const Kernel& kernel, Index n_q, Index n_k, Index W) {
+    p.n_q = n_q;
+    p.n_k = n_k;
+    p.window = Window::causal(W);
+    const Inputs inputs = make_inputs(p);
+    return run_unguarded_trial(kernel, p, inputs, dense_oracle(p, inputs));
+  };
+  const auto unguarded = [](TileShape tile) {
+    return planted_kernel({&fault("nan-after-masked-tile")}, tile);
+  };
+  // Windows of the chapter, the last two without a lost row.
+  const Kernel kernel = unguarded({32, 64});
+  for (const auto& [n_q, n_k, W, lost] :
+       {std::tuple(500, 500, 100, true), std::tuple(500, 500, 128, true),
+        std::tuple(96, 600, 128, true), std::tuple(500, 500, 10000, false),
+        std::tuple(1, 600, 128, false)}) {
+    const UnguardedTrial found = trial(kernel, n_q, n_k, W);
+    CAPTURE(n_q);
+    CAPTURE(W);
+    CHECK(found.rows == 2 * n_q);
+    CHECK((found.nan_rows > 0) == lost);
+    CHECK(found.nan_rows == found.predicted_nan_rows);
+    CHECK(found.nan_rows % 2 == 0);
+    CHECK(found.same_rows);
+    CHECK(found.others_right);
+  }
+  // Row 191 of each 64 where W = 128: its window begins where its tile ends.
+  CHECK(trial(kernel, 500, 500, 128).nan_rows == 2 * 5);
+  // The right kernel loses none, one of another tile loses others, and a wrong one is wrong.
+  const UnguardedTrial right = trial(cpu_kernels({32, 64}).front(), 500, 500, 100);
+  CHECK(right.nan_rows == 0);
+  CHECK_FALSE(right.same_rows);
+  CHECK(right.others_right);
+  Kernel other = unguarded({128, 64});
+  other.tile = kernel.tile;
+  CHECK_FALSE(trial(other, 500, 500, 100).same_rows);
+  const Kernel wide =
+      planted_kernel({&fault("nan-after-masked-tile"), &fault("window-one-too-wide")}, {32, 64});
+  CHECK_FALSE(trial(wide, 500, 500, 128).others_right);
+  // Rows that were never written are not taken for lost ones.
+  Kernel idle = kernel;
+  idle.run = [](const Problem&, const Inputs&, Attention&) {};
+  CHECK(trial(idle, 500, 500, 100).nan_rows == 0);
+  CHECK_FALSE(trial(idle, 500, 500, 100).others_right);
 }
 
 TEST_CASE("the reverse walk is a cure only where the diagonal tile holds every row's own key") {

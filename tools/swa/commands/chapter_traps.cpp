@@ -161,7 +161,7 @@ const std::vector<Trap>& chapter_traps() {
       {"nan",
        "a row's first visited tile holds none of its keys, and nothing guards -inf - -inf",
        {"--n", "--head-dim", "--W", "--mask", "--chunk", "--seed", "--order", "--BM", "--BN",
-        "--guard"},
+        "--guard", "--kernel"},
        setting(1000, 64,
                {Window::global(), Window::causal(100), Window::causal(128), Window::causal(300)}, 0,
                1),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "reference/tiled.hpp"
 #include "report/report.hpp"
 
@@ -40,6 +41,11 @@ void finish(report::Record& record, const Setting& setting, const std::string& t
             const Window& window, bool ok);
 // Throws CannotRun where the sequence does not fit into memory.
 void require_room(const Setting& setting);
+
+// The trap "nan" on kernels of this build that exist without the guard too, each beside itself, on
+// the problems of the suite `chapter` in bf16; `kernel` chooses them by name. Throws CannotRun
+// where they need a GPU that is not here.
+bool show_nan_of_kernels(const cli::Option& kernel, report::Report& report);
 
 bool show_nan(const Setting& setting, report::Report& report);
 

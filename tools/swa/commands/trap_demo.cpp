@@ -123,8 +123,12 @@ bool show_faults(const std::vector<const Fault*>& faults, report::Report& report
 
 cli::Outcome run(const TrapOptions& options) {
   Chosen chosen = chosen_by(options.name().text);
+  const bool of_kernels = options.kernel().given() && options.name().text == "nan";
   if (options.list()) {
     options.require_none("has no say: --list runs nothing");
+    if (options.kernel().given()) {
+      throw UsageError("--kernel has no say: --list runs nothing", "leave --kernel out");
+    }
     if (!options.name().given()) {
       chosen = chosen_by(kAll);
       chosen.faults = chosen_by(kAllFaults).faults;
@@ -135,10 +139,18 @@ cli::Outcome run(const TrapOptions& options) {
   cli::Outcome outcome;
   outcome.report.schema = "swa.trap-demo/1";
   bool ok = true;
-  if (!chosen.traps.empty()) {
+  if (of_kernels) {
+    options.require_none("has no say: --kernel runs the problems of the chapter's suite");
+    ok = show_nan_of_kernels(options.kernel(), outcome.report);
+    outcome.report.summary = {{"nan", std::string(ok ? kAsPredicted : kUnexpected)}};
+  } else if (!chosen.traps.empty()) {
     ok = show_traps(chosen.traps, options, outcome.report);
   } else {
     options.require_none("means nothing to a fault of the catalogue: it has its own cases");
+    if (options.kernel().given()) {
+      throw UsageError("--kernel means nothing to a fault of the catalogue",
+                       "swa verify --kernel runs kernels");
+    }
     ok = show_faults(chosen.faults, outcome.report);
   }
   outcome.status = ok ? 0 : 1;
@@ -150,7 +162,7 @@ cli::Outcome run(const TrapOptions& options) {
 std::unique_ptr<cli::Command> trap_demo(CLI::App& app) {
   auto command = std::make_unique<cli::Command>(
       app, "trap-demo", "what the classic mistakes look like, in numbers", "swa trap-demo nan");
-  command->judge({"verdict", {"role", "repro"}, "", {kAsPredicted}});
+  command->judge({"verdict", {"role", "case", "repro"}, "", {kAsPredicted}});
   const auto options = std::make_shared<TrapOptions>(*command);
   command->on_run([options] { return run(*options); });
   return command;

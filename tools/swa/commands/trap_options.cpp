@@ -29,7 +29,11 @@ TrapOptions::TrapOptions(cli::Command& command)
                                "walk over key tiles: forward (left to right) or reverse")),
       BM_(command.add("BM", "64")),
       BN_(command.add("BN", "64")),
-      guard_(command.add_other("--guard", "off", "the -inf guard: on or off")) {}
+      guard_(command.add_other("--guard", "off", "the -inf guard: on or off")),
+      kernel_(command.add("kernel", "",
+                          "nan: run these kernels, in bf16 on the chapter's problems, each beside "
+                          "itself without the guard: cpu-tiled, portable-prefill; * and ? are "
+                          "wildcards")) {}
 
 void TrapOptions::require_none(std::string_view why) const {
   for (const cli::Option* option :
@@ -41,8 +45,8 @@ void TrapOptions::require_none(std::string_view why) const {
 }
 
 Setting TrapOptions::read(const Trap& trap) const {
-  for (const cli::Option* option :
-       {&n_, &head_dim_, &window_, &mask_, &chunk_, &seed_, &order_, &BM_, &BN_, &guard_}) {
+  for (const cli::Option* option : {&n_, &head_dim_, &window_, &mask_, &chunk_, &seed_, &order_,
+                                    &BM_, &BN_, &guard_, &kernel_}) {
     const auto& known = trap.options;
     if (option->given() && std::find(known.begin(), known.end(), option->name) == known.end()) {
       throw UsageError(fmt::format("{} means nothing to the trap '{}'", option->name, trap.name),

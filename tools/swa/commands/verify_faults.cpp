@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "commands/case_memory.hpp"
+#include "commands/gpu_kill_rows.hpp"
+#include "kernels/forward.hpp"
 #include "memory.hpp"
 #include "terminal/progress.hpp"
 #include "verify/kill_matrix.hpp"
@@ -53,7 +55,8 @@ report::Lines legend(const std::vector<Case>& cases, TileShape tile) {
   return lines;
 }
 
-report::Table table_of(const KillMatrix& matrix, const std::vector<Case>& cases) {
+report::Table table_of(const KillMatrix& matrix, const std::vector<KillRow>& of_gpu,
+                       const std::vector<Case>& cases) {
   report::Table table;
   for (const KillRow& row : matrix.faults) {
     const report::Words killed_by = names_of(row.killed_by, cases);
@@ -67,6 +70,7 @@ report::Table table_of(const KillMatrix& matrix, const std::vector<Case>& cases)
         .add({"diagnosed_as", "diagnosed as"},
              row.diagnosed_as.empty() ? Value() : Value(row.diagnosed_as))
         .add({"equivalent_to", "the same here"}, row.equivalent_to);
+    if (!of_gpu.empty()) add_gpu_cells(record, *row.planted, of_gpu, cases);
     append(table, record);
   }
   return table;
@@ -110,10 +114,13 @@ cli::Outcome list_faults() {
 }
 
 cli::Outcome run_kill_matrix(const std::vector<Case>& cases, TileShape tile) {
+  const std::vector<Kernel> gpu = planted_gpu_kernels();
   require_memory_of_matrix(cases, tile);
+  if (!gpu.empty()) require_memory_of_matrix(cases_for_gpu(cases), tile);
   terminal::Progress progress("kill matrix", faults().size());
   const KillMatrix matrix =
       kill_matrix(cases, tile, [&](const Fault& f) { progress.finish_one(std::string(f.name)); });
+  const std::vector<KillRow> of_gpu = gpu_kill_rows(gpu, cases);
   const auto count = [&](auto holds) {
     return static_cast<Index>(std::count_if(matrix.faults.begin(), matrix.faults.end(), holds));
   };
@@ -138,6 +145,12 @@ cli::Outcome run_kill_matrix(const std::vector<Case>& cases, TileShape tile) {
   end.lines.push_back(accused.empty()
                           ? "the right kernel passes every case"
                           : fmt::format("the right kernel fails {}", fmt::join(accused, ", ")));
+  if (of_gpu.empty()) {
+    end.lines.push_back("GPU kernels: no fault was planted in them, " + gpu_absence());
+  } else {
+    const std::vector<std::string> lines = gpu_lines(of_gpu);
+    end.lines.insert(end.lines.end(), lines.begin(), lines.end());
+  }
   cli::Outcome outcome;
   outcome.report.schema = "swa.verify-kill-matrix/1";
   outcome.report.summary = {{"faults", total},
@@ -146,8 +159,12 @@ cli::Outcome run_kill_matrix(const std::vector<Case>& cases, TileShape tile) {
                             {"named", named},
                             {"cases", static_cast<Index>(cases.size())},
                             {"falsely_accused", accused}};
-  outcome.report.blocks = {legend(cases, tile), table_of(matrix, cases), end};
-  outcome.status = survive == 0 && named == total && accused.empty() ? 0 : 1;
+  outcome.report.blocks = {legend(cases, tile), table_of(matrix, of_gpu, cases), end};
+  const bool gpu_ok = std::all_of(of_gpu.begin(), of_gpu.end(), is_explained);
+  outcome.report.summary.emplace_back("gpu_planted", static_cast<Index>(of_gpu.size()));
+  outcome.report.summary.emplace_back(
+      "gpu_named", static_cast<Index>(std::count_if(of_gpu.begin(), of_gpu.end(), is_explained)));
+  outcome.status = survive == 0 && named == total && accused.empty() && gpu_ok ? 0 : 1;
   return outcome;
 }
 
