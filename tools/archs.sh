@@ -17,6 +17,7 @@ archs_asked_for() {
 uses_kernels() {
   case ${1:-} in
     verify | bench | kernels) ;;
+    trap-demo) [[ " $* " =~ ' '--kernel[\ =] ]] ;;
     -*) [[ " $* " =~ ' '(--version|--devices|--words)[\ =] ]] ;;
     *) return 1 ;;
   esac

@@ -90,16 +90,18 @@ TEST_CASE("run.sh says why a GPU gets no kernels where nvcc is missing") {
 
 TEST_CASE("run.sh compiles no kernels for commands that do not use them") {
   const Machine machine("9.0\n", true);
-  for (const string line : {"kv-budget --model gemma2-27b", "tile-map --W 128", "ring-sim",
-                            "help verify", "--help", "--completion bash", "", "--manual verify"}) {
+  for (const string line :
+       {"kv-budget --model gemma2-27b", "tile-map --W 128", "ring-sim", "trap-demo nan",
+        "help verify", "--help", "--completion bash", "", "--manual verify"}) {
     CAPTURE(line);
     const Finished said = machine.archs_for(line, line.empty() ? "all" : "");
     CHECK(said.out.empty());
     CHECK(said.err.empty());
     CHECK(machine.archs_for(line, "all").out.empty());
   }
-  for (const string line : {"verify", "bench", "kernels --check", "--version",
-                            "--format json --devices", "--words=kernels"}) {
+  for (const string line :
+       {"verify", "bench", "kernels --check", "--version",
+        "trap-demo nan --kernel=portable-prefill", "--format json --devices", "--words=kernels"}) {
     CAPTURE(line);
     CHECK(machine.archs_for(line).out == "90a\n");
   }
@@ -118,9 +120,12 @@ TEST_CASE("SWA_ARCHS decides before the GPU does") {
 
 TEST_CASE("run.sh knows the commands that include the kernels") {
   const Words commands = lines(output("--words commands"));
-  // Files whose name begins with no command, and the commands that they belong to.
+  // Files whose name begins with no command, and the command lines that they belong to.
   const std::map<string, Words> shared{{"choose", {}},  // names kernels, and runs none
-                                       {"gpu_bench", {"bench"}}};
+                                       {"gpu_bench", {"bench"}},
+                                       {"gpu_kill_rows", {"verify"}},
+                                       {"nan_kernels", {"trap-demo nan --kernel *"}},
+                                       {"run_cases", {"verify"}}};
   const Machine machine("9.0\n", true);
   std::size_t seen = 0;
   for (const auto& entry : fs::directory_iterator(kTools / "swa/commands")) {
@@ -131,16 +136,16 @@ TEST_CASE("run.sh knows the commands that include the kernels") {
     ++seen;
     const string stem = entry.path().stem().string();
     Words owners;
-    for (string command : commands) {
-      std::replace(command.begin(), command.end(), '-', '_');
-      if (stem == command || stem.starts_with(command + "_")) owners.push_back(command);
+    for (const string& command : commands) {
+      string name = command;
+      std::replace(name.begin(), name.end(), '-', '_');
+      if (stem == name || stem.starts_with(name + "_")) owners.push_back(command);
     }
     if (owners.empty()) {
       REQUIRE(shared.contains(stem));
       owners = shared.at(stem);
     }
-    for (string command : owners) {
-      std::replace(command.begin(), command.end(), '_', '-');
+    for (const string& command : owners) {
       CAPTURE(command);
       CHECK(machine.archs_for(command).out == "90a\n");
     }

@@ -8,7 +8,7 @@
 
 #include "error.hpp"
 #include "problem/cache_layout.hpp"
-#include "random_problems.hpp"
+#include "problem/random_problems.hpp"
 #include "verify/judge.hpp"
 
 using namespace swa;
@@ -90,7 +90,7 @@ const CacheLayout kRing{CacheKind::ring, 30}, kPaged{CacheKind::paged, {}, 4};
 }  // namespace
 
 TEST_CASE("a kernel that reads the cache rightly passes the numbers and the probe and the poison") {
-  RandomProblems problems(71, 70);
+  RandomProblems problems(71, {70, 16});
   Index rings = 0, pages = 0, dead = 0;
   for (int i = 0; i < 120; ++i) {
     Problem p = problems.next();

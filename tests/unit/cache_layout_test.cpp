@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "error.hpp"
+#include "problem/random_problems.hpp"
 #include "problem/stated.hpp"
-#include "random_problems.hpp"
 
 using namespace swa;
 
@@ -191,7 +191,7 @@ TEST_CASE("pages before the window are absent and the slots around it are dead")
 }
 
 TEST_CASE("every live key lies where a kernel looks for it and every other slot is dead") {
-  RandomProblems problems(17, 130);
+  RandomProblems problems(17, {130, 16});
   Index rings = 0, pages = 0, packed = 0, sinks = 0;
   for (int i = 0; i < 600; ++i) {
     Problem p = problems.next();
@@ -233,7 +233,7 @@ TEST_CASE("the tables of k and v are equal and drawn from the seed") {
 }
 
 TEST_CASE("the smallest ring is as large as what the rows see and no smaller one is taken") {
-  RandomProblems problems(5, 100);
+  RandomProblems problems(5, {100, 16});
   Index rings = 0;
   for (int i = 0; i < 400; ++i) {
     Problem p = problems.next();
@@ -259,7 +259,7 @@ TEST_CASE("the smallest ring is as large as what the rows see and no smaller one
 }
 
 TEST_CASE("the bytes of a cache are those of its tensors and its tables") {
-  RandomProblems problems(29, 100);
+  RandomProblems problems(29, {100, 16});
   for (int i = 0; i < 300; ++i) {
     Problem p = problems.next();
     if (p.has_lengths()) p.lengths_k.clear(), p.lengths_q.clear(), p.layout = Layout::padded;

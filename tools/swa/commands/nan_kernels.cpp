@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/data.hpp"
+#include "cli/values.hpp"
 #include "commands/case_memory.hpp"
 #include "commands/chapter_traps.hpp"
 #include "commands/choose.hpp"
@@ -82,7 +83,7 @@ bool add_record(const GuardPair& pair, const Case& c, report::Table& table, Tall
       .hide("guarded_status", std::string(name(guarded.status)))
       .hide("options", options(p))
       .add({"verdict", "verdict"}, std::string(ok ? kAsPredicted : kUnexpected))
-      .hide("repro", "swa trap-demo nan --kernel " + kernel_word(pair.name));
+      .hide("repro", "swa trap-demo nan --kernel " + cli::shell_word(pair.name));
   append(table, record);
   return ok;
 }

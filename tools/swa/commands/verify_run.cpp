@@ -16,11 +16,6 @@
 namespace swa::commands {
 namespace {
 
-template <typename T>
-void append_all(std::vector<T>& to, const std::vector<T>& more) {
-  to.insert(to.end(), more.begin(), more.end());
-}
-
 SumRuns sums_of(const VerifyRun& options) {
   return options.files.kernel ? SumRuns() : options.kernels.front().sums;
 }
