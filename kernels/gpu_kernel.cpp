@@ -68,7 +68,7 @@ PrefillCall call_of(const PrefillPlan& plan) {
 GpuKernel prefill_kernel(std::string name, TileLoop walk) {
   GpuKernel kernel;
   kernel.name = std::move(name);
-  kernel.sums = {16, 64};  // a product adds up 16 keys, a key tile has 32 or 64
+  kernel.sums = {16, 64};  // a product adds up 16 keys, or a key tile of 16, 32 or 64 does
   // A key's v meets the weights of all positions of a query tile that holds a row which sees it.
   kernel.granule = kLongestPrefillTile - 1;
   kernel.tile = [](const Problem& p) { return plan_prefill(p).shape(); };
@@ -83,6 +83,9 @@ GpuKernel prefill_kernel(std::string name, TileLoop walk) {
     return [call = call_of(plan_prefill(p)), variant, dtype = p.dtype](
                const ForwardParams& params, cudaStream_t stream) mutable {
       call.params = params;
+      if (dtype == Dtype::fp32 || dtype == Dtype::tf32) {
+        return portable::launch_prefill_fp32(call, dtype, variant.walk, stream);
+      }
       return portable::launch_prefill(call, dtype, variant, stream);
     };
   };

@@ -14,7 +14,7 @@ struct Resources {
   std::string variant;  // plain or general scores, or a planted fault
   std::string arch;     // such as sm_90a
   Dtype dtype = Dtype::bf16;
-  int head_dim = 0, head_dim_v = 0;       // 0: any
+  int head_dim = 0, head_dim_v = 0;       // 0: any; of fp32 and tf32 at most so many
   int BM = 0, BN = 0;                     // of the tile; 0: no tile
   int threads = 0;                        // of a block
   int registers = 0;                      // of a thread

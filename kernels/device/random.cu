@@ -77,6 +77,7 @@ cudaError_t as_elements(Void* pointer, Dtype dtype, Use use) {
     case Dtype::fp64:
       return with(double{});
     case Dtype::fp32:
+    case Dtype::tf32:
       return with(float{});
     case Dtype::bf16:
       return with(__nv_bfloat16{});

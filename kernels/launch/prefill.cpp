@@ -17,6 +17,14 @@ constexpr Index kMostBlocks = std::numeric_limits<std::int32_t>::max();
 // The tile of the problem's instance; without rows where there is none.
 PrefillPlan tile_of(const Problem& p) {
   PrefillPlan plan;
+  if (p.dtype == Dtype::fp32 || p.dtype == Dtype::tf32) {
+    const Fp32Tile tile = fp32_tile(larger(p.head_dim, p.value_dim()));
+    plan.BM = tile.BM;
+    plan.BN = tile.BN;
+    plan.threads = tile.threads();
+    plan.smem_bytes = tile.smem_bytes();
+    return plan;
+  }
   const PrefillTile tile = prefill_tile(p.head_dim, p.value_dim());
   plan.BM = tile.BM;
   plan.BN = tile.BN;
@@ -48,9 +56,7 @@ double issued_pairs(const Problem& p, const PrefillPlan& plan, TileLoop walk) {
 }
 
 std::optional<std::string> prefill_unsupported(const Problem& p) {
-  if (p.dtype != Dtype::bf16 && p.dtype != Dtype::fp16) {
-    return fmt::format("computes bf16 and fp16, not {}", name(p.dtype));
-  }
+  if (p.dtype == Dtype::fp64) return "computes bf16, fp16, fp32 and tf32, not fp64";
   const PrefillPlan tile = tile_of(p);
   if (tile.BM == 0) {
     return fmt::format(

@@ -46,6 +46,29 @@ constexpr PrefillTile prefill_tile(Index head_dim, Index head_dim_v) {
   return {};
 }
 
+// The tile for elements of 4 bytes (fp32, tf32), 16 rows a warp.
+struct Fp32Tile {
+  int dim = 0;  // head_dim and head_dim_v, at most
+  int BM = 0, BN = 0;
+
+  constexpr int threads() const { return BM * 2; }
+  // Elements of a row in shared memory: 4 of padding keep the rows of a fragment in different
+  // banks.
+  constexpr int pitch() const { return dim + 4; }
+  // Q, K, V, and the bounds of each row.
+  constexpr int smem_bytes() const { return 4 * (BM + 2 * BN) * pitch() + BM * 8; }
+};
+
+inline constexpr std::array kFp32Tiles{Fp32Tile{64, 64, 32}, Fp32Tile{128, 64, 32},
+                                       Fp32Tile{256, 32, 16}};
+// The smallest that holds so many elements; one without rows where none does.
+constexpr Fp32Tile fp32_tile(Index dim) {
+  for (const Fp32Tile& tile : kFp32Tiles) {
+    if (tile.dim >= dim) return tile;
+  }
+  return {};
+}
+
 // What a launch does. One block computes `positions` query positions of `heads` query heads that
 // share a kv head: row r of its tile is head r % heads at position r / heads. Rows past
 // positions * heads are idle.

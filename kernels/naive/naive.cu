@@ -144,6 +144,7 @@ cudaError_t launch_naive(const ForwardParams& p, Dtype dtype, cudaStream_t strea
     case Dtype::fp64:
       return launch<double, double, false>(p, {}, stream);
     case Dtype::fp32:
+    case Dtype::tf32:
       return launch<float, float, false>(p, {}, stream);
     case Dtype::bf16:
       return launch<__nv_bfloat16, float, false>(p, {}, stream);

@@ -19,6 +19,7 @@
 #include "kernels/portable/plant.cuh"
 #include "kernels/portable/softmax.cuh"
 #include "kernels/portable/visits.cuh"
+#include "kernels/portable/warp_rows.cuh"
 #include "kernels/ptx/copy.cuh"
 #include "kernels/ptx/mma.cuh"
 
@@ -165,52 +166,6 @@ struct Prefill {
       }
     }
   }
-
-  // Writes -inf where the row does not see the key.
-  static __device__ void hide(Weights& s, const Keys* bounds, int sinks, int first_key) {
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int m = 0; m < kFragments; ++m) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const Keys row = bounds[m * 16 + half * 8 + lane / 4];
-#pragma unroll
-        for (int n = 0; n < BN / 8; ++n) {
-#pragma unroll
-          for (int i = 0; i < 2; ++i) {
-            const int key = first_key + n * 8 + lane % 4 * 2 + i;
-            if (!sees_key(row, sinks, key)) s[m][n][2 * half + i] = -INFINITY;
-          }
-        }
-      }
-    }
-  }
-};
-
-// The rows of a warp: what all of them see, and what any of them sees.
-struct WarpRows {
-  Keys all, any;
-
-  template <int kRows>
-  static __device__ WarpRows of(const Keys* bounds, int rows) {
-    const int lane = threadIdx.x % 32;
-    Keys mine_all{0, INT32_MAX}, mine_any{INT32_MAX, 0};
-    if (lane < rows) {
-      const Keys row = bounds[lane];
-      mine_all = row;
-      mine_any = row;
-    }
-    static_assert(kRows <= 32);
-    return {{__reduce_max_sync(~0U, mine_all.begin), __reduce_min_sync(~0U, mine_all.end)},
-            {__reduce_min_sync(~0U, mine_any.begin), __reduce_max_sync(~0U, mine_any.end)}};
-  }
-  // Of a tile of `size` keys from `first`.
-  __device__ bool see_some(int first, int size, int sinks) const {
-    return first < any.end && (first + size > any.begin || first < sinks);
-  }
-  __device__ bool see_all(int first, int size) const {
-    return first >= all.begin && first + size <= all.end;
-  }
 };
 
 template <class Config>
@@ -328,7 +283,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
         constexpr bool kMasked = decltype(is_masked)::value;
         Config::score(s, held, q_rows, slot);
         softmax.prepare(s);
-        if constexpr (kMasked) Config::hide(s, warp_bounds, sinks, first_key);
+        if constexpr (kMasked) hide<kFragments, BN>(s, warp_bounds, sinks, first_key);
         softmax.template weigh<kMasked>(s);
         softmax.rescale(o);
         Config::add_values(o, s, v_slot);
@@ -350,7 +305,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
         Config::score(s, held, q_rows, slot);
         softmax.prepare(s);
         if (masked) {
-          Config::hide(s, warp_bounds, sinks, first_key);
+          hide<kFragments, BN>(s, warp_bounds, sinks, first_key);
           softmax.template weigh<true>(s);
         } else {
           softmax.template weigh<false>(s);

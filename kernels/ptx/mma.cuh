@@ -1,6 +1,6 @@
-// Matrix instructions of one warp (sm_80 and later): 16-bit operands, sums in fp32.
+// Matrix instructions of one warp (sm_80 and later): 16-bit or TF32 operands, sums in fp32.
 //
-// Fragments of a lane, with g = lane / 4 and t = lane % 4:
+// Fragments of a lane for 16-bit operands, with g = lane / 4 and t = lane % 4:
 //   A 16 x 16: rows g, g + 8; columns 2t, 2t + 1, and 8 more: a[0] (g, 2t), a[1] (g + 8, 2t),
 //              a[2] (g, 2t + 8), a[3] (g + 8, 2t + 8)
 //   B 16 x 8:  b[0] rows 2t, 2t + 1 and b[1] rows 2t + 8, 2t + 9 of column g
@@ -44,6 +44,23 @@ __device__ inline void multiply_add(float (&c)[4], const Fragment (&a)[4], Fragm
       "{%8, %9}, {%0, %1, %2, %3};\n"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// x to the nearest number of TF32, ties away from zero.
+__device__ inline float round_to_tf32(float x) {
+  std::uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;\n" : "=r"(bits) : "f"(x));
+  return __uint_as_float(bits);
+}
+
+// C += A B for numbers of TF32 and half as many columns of A: a[0] (g, t), a[1] (g + 8, t),
+// a[2] (g, t + 4), a[3] (g + 8, t + 4); b0 row t and b1 row t + 4 of column g.
+__device__ inline void multiply_add_tf32(float (&c)[4], const float (&a)[4], float b0, float b1) {
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};\n"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
+        "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b0)), "r"(__float_as_uint(b1)));
 }
 
 // Two numbers, rounded to nearest, as one fragment.

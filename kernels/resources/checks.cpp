@@ -19,7 +19,22 @@ bool sums_in_fp32(const std::string& mma) {
          shape.find(".f32.") == shape.find('.') && shape.ends_with(".f32");
 }
 
+// Of elements of 4 bytes. Their factors are not loaded by ldmatrix, which tells the products apart.
+ResourceCheck check_wide_sums(const Resources& r) {
+  ResourceCheck check{false, "fp32 sums", r, {}};
+  if (r.dtype == Dtype::fp32) {
+    check.holds = r.mma.empty();
+    check.figures = r.mma.empty() ? "no MMA: the products are fp32, too"
+                                  : fmt::format("narrows fp32 for {}", fmt::join(r.mma, ", "));
+    return check;
+  }
+  check.holds = !r.mma.empty() && std::all_of(r.mma.begin(), r.mma.end(), sums_in_fp32);
+  check.figures = fmt::format("{}: {} of either product", fmt::join(r.mma, ", "), r.mma_unknown);
+  return check;
+}
+
 ResourceCheck check_sums(const Resources& r) {
+  if (r.dtype == Dtype::fp32 || r.dtype == Dtype::tf32) return check_wide_sums(r);
   const bool products = r.mma_scores > 0 && r.mma_values > 0 && r.mma_unknown == 0;
   ResourceCheck check{false, "fp32 sums", r, {}};
   check.holds = products && std::all_of(r.mma.begin(), r.mma.end(), sums_in_fp32);
@@ -82,7 +97,9 @@ std::vector<ResourceCheck> check_resources(const std::vector<Resources>& instanc
   }
   for (const Resources& r : instances) {
     const bool planted = r.variant != "plain" && r.variant != "general";
-    if (r.kernel == "portable-prefill" && !planted) checks.push_back(check_window(r, instances));
+    const bool one_for_both = r.dtype == Dtype::fp32 || r.dtype == Dtype::tf32;
+    if (r.kernel == "portable-prefill" && !planted && !one_for_both)
+      checks.push_back(check_window(r, instances));
   }
   return checks;
 }

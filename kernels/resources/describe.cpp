@@ -92,6 +92,23 @@ bool describe_prefill(Resources& r, const Arguments& arguments) {
   return true;
 }
 
+// One instance for both loops.
+bool describe_prefill_fp32(Resources& r, const Arguments& arguments) {
+  if (arguments.size() != 2) return false;
+  const auto dtype = number(arguments[0], "(swa::Dtype)"), dim = number(arguments[1]);
+  const Fp32Tile tile = dim ? fp32_tile(*dim) : Fp32Tile();
+  if (!dtype || tile.BM == 0) return false;
+  r.kernel = "portable-prefill";
+  r.variant = word(Scores::general);
+  r.dtype = static_cast<Dtype>(*dtype);
+  r.head_dim = r.head_dim_v = tile.dim;
+  r.BM = tile.BM;
+  r.BN = tile.BN;
+  r.threads = tile.threads();
+  r.smem_bytes += tile.smem_bytes();
+  return true;
+}
+
 bool describe_decode(Resources& r, const Arguments& arguments) {
   if (arguments.size() != 4 || !describe_portable(r, arguments)) return false;
   const DecodeTile tile = decode_tile(r.head_dim, r.head_dim_v);
@@ -132,6 +149,7 @@ Resources describe(const CompiledKernel& compiled) {
   Resources described = r;
   const std::string name = demangled(compiled.entry);
   if (describe_prefill(described, arguments_of(name, "swa::portable::Prefill<")) ||
+      describe_prefill_fp32(described, arguments_of(name, "swa::portable::PrefillFp32<")) ||
       describe_decode(described, arguments_of(name, "swa::portable::Decode<")) ||
       describe_naive(described, arguments_of(name, "::naive<"))) {
     return described;

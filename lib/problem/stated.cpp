@@ -170,7 +170,7 @@ void set_scale(Problem& p, double scale, std::string_view text) {
 }
 
 std::vector<std::string> element_words() {
-  return {"fp64", "fp32", "bf16", "fp16"};
+  return {"fp64", "fp32", "tf32", "bf16", "fp16"};
 }
 
 }  // namespace swa

@@ -86,6 +86,7 @@ auto with_encoding(Dtype dtype, const Action& action) {
     case Dtype::fp64:
       return action(Fp64{});
     case Dtype::fp32:
+    case Dtype::tf32:
       return action(Fp32{});
     case Dtype::bf16:
       return action(Bf16{});

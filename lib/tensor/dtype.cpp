@@ -23,9 +23,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // In the order of Dtype.
-constexpr std::array<Format, 6> kFormats = {{
+constexpr std::array<Format, 7> kFormats = {{
     {"fp64", 8, 0x1p-53, 0x1p-1022, 0x1.fffffffffffffp1023, kInfinity},
     {"fp32", 4, 0x1p-24, 0x1p-126, 0x1.fffffep127, kInfinity},
+    {"tf32", 4, 0x1p-11, 0x1p-126, 0x1.ffcp127, kInfinity},
     {"bf16", 2, 0x1p-8, 0x1p-126, 0x1.fep127, kInfinity},
     {"fp16", 2, 0x1p-11, 0x1p-14, 0x1.ffcp15, kInfinity},
     {"fp8_e4m3", 1, 0x1p-4, 0x1p-6, 448.0, kNan},
@@ -70,6 +71,10 @@ std::optional<Dtype> parse_dtype(std::string_view word) {
     if (kFormats[i].name == word) return static_cast<Dtype>(i);
   }
   return std::nullopt;
+}
+
+Dtype stored_dtype(Dtype dtype) {
+  return dtype == Dtype::tf32 ? Dtype::fp32 : dtype;
 }
 
 int bytes(Dtype dtype) {

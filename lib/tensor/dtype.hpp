@@ -8,10 +8,14 @@
 
 namespace swa {
 
-enum class Dtype : std::uint8_t { fp64, fp32, bf16, fp16, fp8_e4m3, fp8_e5m2 };
+// tf32: what tensor cores make of the factors of a product in fp32. It has the exponents of fp32
+// and 10 bits of fraction, and takes 4 bytes.
+enum class Dtype : std::uint8_t { fp64, fp32, tf32, bf16, fp16, fp8_e4m3, fp8_e5m2 };
 
 std::string_view name(Dtype dtype);
 std::optional<Dtype> parse_dtype(std::string_view word);
+// What holds its numbers in memory, in files and as outputs: fp32 for tf32, otherwise itself.
+Dtype stored_dtype(Dtype dtype);
 // Bytes of one element.
 int bytes(Dtype dtype);
 // Half the distance between 1 and the next number: |round(x) - x| <= unit_roundoff * |x| for every

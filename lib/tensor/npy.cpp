@@ -16,6 +16,7 @@ namespace {
 // What a file holds numbers of the type in.
 Dtype stored_as(Dtype dtype) {
   switch (dtype) {
+    case Dtype::tf32:
     case Dtype::bf16:
       return Dtype::fp32;
     case Dtype::fp8_e4m3:

@@ -40,18 +40,19 @@ bool is_there(const std::string& path) {
 }
 
 std::vector<NamedArray> arrays_of(const Problem& p, const Inputs& inputs) {
-  std::vector<NamedArray> arrays{{"q", {axes(inputs.q.shape), p.dtype, inputs.q.data}},
-                                 {"k", {axes(inputs.k.shape), p.dtype, inputs.k.data}},
-                                 {"v", {axes(inputs.v.shape), p.dtype, inputs.v.data}}};
+  const Dtype dtype = stored_dtype(p.dtype);
+  std::vector<NamedArray> arrays{{"q", {axes(inputs.q.shape), dtype, inputs.q.data}},
+                                 {"k", {axes(inputs.k.shape), dtype, inputs.k.data}},
+                                 {"v", {axes(inputs.v.shape), dtype, inputs.v.data}}};
   if (p.sink_logits) {
-    arrays.push_back({"sink_logits", {{p.heads_q}, p.dtype, inputs.sink_logits}});
+    arrays.push_back({"sink_logits", {{p.heads_q}, dtype, inputs.sink_logits}});
   }
   return arrays;
 }
 
 std::vector<Dtype> types_of_o(Dtype dtype) {
   const bool narrow = dtype == Dtype::bf16 || dtype == Dtype::fp16;
-  return narrow ? std::vector{dtype, Dtype::fp32} : std::vector{dtype};
+  return narrow ? std::vector{dtype, Dtype::fp32} : std::vector{stored_dtype(dtype)};
 }
 
 std::vector<Dtype> types_of_lse(Dtype dtype) {
@@ -219,7 +220,8 @@ void require_inputs(const std::string& folder, const Problem& problem, const Inp
 }
 
 void write_outputs(const std::string& folder, const Problem& p, const Attention& outputs) {
-  write_npy(in(folder, "o.npy"), {axes(outputs.out.shape), p.dtype, outputs.out.data});
+  write_npy(in(folder, "o.npy"),
+            {axes(outputs.out.shape), stored_dtype(p.dtype), outputs.out.data});
   if (outputs.lse.data.empty()) return;
   const Shape& s = outputs.lse.shape;
   write_npy(in(folder, "lse.npy"), {{s.batch, s.heads, s.tokens}, Dtype::fp64, outputs.lse.data});

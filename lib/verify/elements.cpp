@@ -18,6 +18,7 @@ std::uint64_t poison_bits(Dtype dtype) {
     case Dtype::fp64:
       return std::bit_cast<std::uint64_t>(kUnwritten);
     case Dtype::fp32:
+    case Dtype::tf32:
       return 0x7fd3'5a61;
     case Dtype::bf16:
       return 0x7fd3;

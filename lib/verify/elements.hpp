@@ -8,7 +8,7 @@
 
 namespace swa {
 
-// fp64, fp32, bf16 and fp16.
+// fp64, fp32, tf32, bf16 and fp16.
 bool has_elements(Dtype dtype);
 
 // Each value is a number of the dtype, or NaN: nothing is rounded. `to` holds as many elements.

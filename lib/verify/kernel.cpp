@@ -26,7 +26,7 @@ std::vector<Kernel> cpu_kernels(TileShape tile) {
     outputs = problem.dtype == Dtype::fp64
                   ? Attention(tiled_forward<double>(problem, inputs, options))
                   : Attention(tiled_forward<float>(problem, inputs, options));
-    round_to(problem.dtype, outputs.out.data);
+    round_to(stored_dtype(problem.dtype), outputs.out.data);
   };
   return {tiled};
 }

@@ -95,7 +95,7 @@ Attention run_plan(const Plan& plan, const Inputs& inputs) {
   const Inputs read = inputs_of(plan, inputs);
   Attention outputs =
       plan.problem.dtype == Dtype::fp64 ? forward<double>(plan, read) : forward<float>(plan, read);
-  round_to(plan.problem.dtype, outputs.out.data);
+  round_to(stored_dtype(plan.problem.dtype), outputs.out.data);
   return outputs;
 }
 

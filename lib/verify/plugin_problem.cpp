@@ -13,6 +13,7 @@ int dtype_of(Dtype dtype) {
     case Dtype::fp64:
       return SWA_FP64;
     case Dtype::fp32:
+    case Dtype::tf32:
       return SWA_FP32;
     case Dtype::bf16:
       return SWA_BF16;

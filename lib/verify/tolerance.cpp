@@ -20,8 +20,18 @@ constexpr double kExponentials = 4 * 33;
 // Rescalings whose factor is not exactly 1: one for each time the running maximum rises.
 constexpr double kRises = 32;
 
-bool is_16_bit(Dtype dtype) {
-  return dtype == Dtype::bf16 || dtype == Dtype::fp16;
+// What the weights lose as factors of the second product. To tf32 a GPU that is given fp32 cuts
+// them off, which loses twice as much as rounding.
+double narrowing(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::tf32:
+      return 2 * unit_roundoff(dtype);
+    case Dtype::bf16:
+    case Dtype::fp16:
+      return unit_roundoff(dtype);
+    default:
+      return 0;
+  }
 }
 
 // The rounding error of a number below the smallest normal one; in fp64 half of what a double can
@@ -40,10 +50,10 @@ std::string power_of_two(double x) {
 Tolerance::Tolerance(const Problem& p, SumRuns runs)
     : runs_(runs),
       work_(p.dtype == Dtype::fp64 ? 2 * unit_roundoff(Dtype::fp64) : unit_roundoff(Dtype::fp32)),
-      weights_(is_16_bit(p.dtype) ? unit_roundoff(p.dtype) : 0),
-      weights_step_(is_16_bit(p.dtype) ? subnormal_step(p.dtype) : 0),
-      store_(unit_roundoff(p.dtype)),
-      store_step_(subnormal_step(p.dtype)),
+      weights_(narrowing(p.dtype)),
+      weights_step_(weights_ > 0 ? smallest_normal(p.dtype) * weights_ : 0),
+      store_(unit_roundoff(stored_dtype(p.dtype))),
+      store_step_(subnormal_step(stored_dtype(p.dtype))),
       head_dim_(static_cast<double>(p.head_dim)) {}
 
 double Tolerance::sum_error(const RowFacts& row) const {

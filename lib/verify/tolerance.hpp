@@ -23,7 +23,8 @@ struct SumRuns {
 //   e    relative error of one weight before it is normalised: ((head_dim + 20) M + 132) u
 //   D    additions and rescalings that one sum passes through: min(n, longest run) + runs + 32
 //   u_p  unit roundoff of the weights where a kernel narrows them before the second product
-//        (16-bit dtypes; otherwise 0), and t what it loses of a weight too small to be normal
+//        (tf32 and 16-bit dtypes; otherwise 0), and t what it loses of a weight too small to be
+//        normal
 //   u_o  unit roundoff of the stored output; s what is lost of an output too small to be normal
 //   n, M, V, l   RowFacts: keys, score_bound, largest_v, denominator
 //   A    Oracle::abs_output, sum of weight |v|

@@ -25,7 +25,7 @@ constexpr Encoding kSmallTypes[] = {{Dtype::bf16, 8, 7, true},
                                     {Dtype::fp16, 5, 10, true},
                                     {Dtype::fp8_e4m3, 4, 3, false},
                                     {Dtype::fp8_e5m2, 5, 2, true}};
-constexpr Dtype kAllTypes[] = {Dtype::fp64, Dtype::fp32,     Dtype::bf16,
+constexpr Dtype kAllTypes[] = {Dtype::fp64, Dtype::fp32,     Dtype::tf32,    Dtype::bf16,
                                Dtype::fp16, Dtype::fp8_e4m3, Dtype::fp8_e5m2};
 
 std::uint64_t patterns(const Encoding& e) {
@@ -91,6 +91,9 @@ TEST_CASE("patterns that everybody knows") {
   CHECK(to_bits(Dtype::fp16, 65504.0) == 0x7bff);
   CHECK(to_bits(Dtype::fp16, 65520.0) == 0x7c00);
   CHECK(to_bits(Dtype::fp16, -0x1p-24) == 0x8001);
+  CHECK(to_bits(Dtype::tf32, -1.5) == 0xbfc0'0000);
+  CHECK(to_bits(Dtype::tf32, 1 + 0x1p-10) == 0x3f80'2000);
+  CHECK(to_bits(Dtype::tf32, 1 + 0x1p-12) == 0x3f80'0000);
   CHECK(to_bits(Dtype::bf16, 1.0) == 0x3f80);
   CHECK(to_bits(Dtype::bf16, -kInfinity) == 0xff80);
   CHECK(to_bits(Dtype::fp8_e4m3, 448.0) == 0x7e);

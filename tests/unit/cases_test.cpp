@@ -357,7 +357,7 @@ Problem random_problem(Random& random) {
   if (random.coin()) p.scale = static_cast<double>(random.count(-1000, 1000)) * 1e-9 / 3;
   p.anchor = random.coin() ? Anchor::top_left : Anchor::bottom_right;
   p.cache = random_cache(random, p);
-  p.dtype = *parse_dtype(element_words()[static_cast<std::size_t>(random.count(0, 3))]);
+  p.dtype = *parse_dtype(element_words()[static_cast<std::size_t>(random.count(0, 4))]);
   p.seed = random.coin() ? static_cast<std::uint64_t>(random.count(0, 9))
                          : ~static_cast<std::uint64_t>(random.count(0, kMaxIndex));
   p.inputs = *parse_recipe(recipe_words()[static_cast<std::size_t>(random.count(0, 2))]);

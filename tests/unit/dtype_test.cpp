@@ -165,7 +165,7 @@ TEST_CASE("fp64 leaves everything as it is") {
   CHECK(rounds_to(Dtype::fp64, largest_finite(Dtype::fp64), largest_finite(Dtype::fp64)));
 }
 
-constexpr Dtype kAllTypes[] = {Dtype::fp64, Dtype::fp32,     Dtype::bf16,
+constexpr Dtype kAllTypes[] = {Dtype::fp64, Dtype::fp32,     Dtype::tf32,    Dtype::bf16,
                                Dtype::fp16, Dtype::fp8_e4m3, Dtype::fp8_e5m2};
 
 TEST_CASE("NaN stays NaN zeros keep their sign") {
@@ -204,9 +204,24 @@ TEST_CASE("the limits are those of the encodings") {
   CHECK(bytes(Dtype::fp64) == 8);
 }
 
+TEST_CASE("tf32 has the exponents of fp32 and the fraction of fp16 and is stored as fp32") {
+  const Encoding tf32{Dtype::tf32, 8, 10, 0x3fbff};
+  CHECK(largest_finite(Dtype::tf32) == decode(tf32, tf32.largest));
+  CHECK(smallest_normal(Dtype::tf32) == smallest_normal(Dtype::fp32));
+  CHECK(unit_roundoff(Dtype::tf32) == unit_roundoff(Dtype::fp16));
+  CHECK(bytes(Dtype::tf32) == 4);
+  CHECK(round_to(Dtype::tf32, 1 + 0x1p-11) == 1);
+  CHECK(round_to(Dtype::tf32, 1 + 0x1p-11 + 0x1p-40) == 1 + 0x1p-10);
+  CHECK(stored_dtype(Dtype::tf32) == Dtype::fp32);
+  for (const Dtype dtype : kAllTypes) {
+    if (dtype != Dtype::tf32) CHECK(stored_dtype(dtype) == dtype);
+  }
+}
+
 TEST_CASE("the names") {
   CHECK(name(Dtype::fp64) == "fp64");
   CHECK(name(Dtype::fp32) == "fp32");
+  CHECK(name(Dtype::tf32) == "tf32");
   CHECK(name(Dtype::bf16) == "bf16");
   CHECK(name(Dtype::fp16) == "fp16");
   CHECK(name(Dtype::fp8_e4m3) == "fp8_e4m3");

@@ -82,6 +82,16 @@ TEST_CASE("every instance fits the shared memory of any GPU since sm_80") {
     CHECK(tile.BM == 16 * tile.fragments() * tile.warps);
     CHECK(prefill_tile(tile.head_dim, tile.head_dim_v).BM == tile.BM);
   }
+  for (const Fp32Tile& tile : kFp32Tiles) {
+    CAPTURE(tile.dim);
+    CHECK(tile.smem_bytes() <= kSharedOfSm86);
+    CHECK(tile.BM <= kLongestPrefillTile);
+    CHECK(tile.threads() == 32 * (tile.BM / 16));
+    CHECK(fp32_tile(tile.dim).dim == tile.dim);
+  }
+  CHECK(fp32_tile(1).dim == 64);
+  CHECK(fp32_tile(129).dim == 256);
+  CHECK(fp32_tile(257).BM == 0);
   for (const DecodeTile& tile : kDecodeTiles) CHECK(tile.smem_bytes() <= kSharedOfSm86);
 }
 
@@ -95,9 +105,16 @@ TEST_CASE("what the portable kernels do not support is said") {
   CHECK(prefill_unsupported(other) == "has no instance for head_dim 72");
   other.head_dim_v = 64;
   CHECK(prefill_unsupported(other) == "has no instance for head_dim 72 with head_dim_v 64");
+  for (const Dtype dtype : {Dtype::fp32, Dtype::tf32}) {
+    other.dtype = dtype;
+    other.head_dim = 72;
+    CHECK_FALSE(prefill_unsupported(other));
+    other.head_dim = 257;
+    CHECK(prefill_unsupported(other) == "has no instance for head_dim 257 with head_dim_v 64");
+  }
   other = p;
   other.dtype = Dtype::fp64;
-  CHECK(prefill_unsupported(other) == "computes bf16 and fp16, not fp64");
+  CHECK(prefill_unsupported(other) == "computes bf16, fp16, fp32 and tf32, not fp64");
   other = p;
   other.n_k = Index{1} << 31;
   CHECK(prefill_unsupported(other) == "counts the tokens of a sequence in 32 bits");

@@ -150,6 +150,7 @@ TEST_CASE("what NumPy has no type for is written in a wider one") {
   const auto rounded = [](Dtype dtype, Dtype wider) {
     return Array{{3}, wider, {round_to(dtype, 0.1), -448, 0x1p-9}};
   };
+  CHECK(same(stored(Dtype::tf32), rounded(Dtype::tf32, Dtype::fp32)));
   CHECK(same(stored(Dtype::bf16), rounded(Dtype::bf16, Dtype::fp32)));
   CHECK(same(stored(Dtype::fp8_e4m3), rounded(Dtype::fp8_e4m3, Dtype::fp16)));
   CHECK(same(stored(Dtype::fp8_e5m2), rounded(Dtype::fp8_e5m2, Dtype::fp16)));

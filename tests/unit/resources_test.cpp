@@ -203,6 +203,18 @@ TEST_CASE("a mangled name tells which instance it is") {
   CHECK(decode.smem_bytes == 100 + decode_tile(96, 96).smem_bytes());
 
   compiled.entry =
+      "_ZN3swa8portable12prefill_fp32INS0_11PrefillFp32ILNS_5DtypeE2ELi128EEEEEvNS_11PrefillCallE"
+      "NS_8TileLoopE";
+  const Resources wide = describe(compiled);
+  CHECK(wide.kernel == "portable-prefill");
+  CHECK(wide.variant == "general");
+  CHECK(wide.dtype == Dtype::tf32);
+  CHECK(wide.head_dim == 128);
+  CHECK(wide.BM == fp32_tile(128).BM);
+  CHECK(wide.threads == 128);
+  CHECK(wide.smem_bytes == 100 + fp32_tile(128).smem_bytes());
+
+  compiled.entry =
       "_ZN3swa40_GLOBAL__N__73605e8a_8_naive_cu_324771df5naiveIddLb1EEEvNS_13ForwardParamsE"
       "NS_10NaiveFactsE";
   CHECK(describe(compiled).kernel == "naive");
@@ -237,6 +249,22 @@ TEST_CASE("the checks hold for instances that are as they should be") {
   for (const ResourceCheck& check : checks) CHECK(check.holds);
   CHECK(checks[0].figures == "mma.sync m16n8k16.f32.bf16.bf16.f32: 64 of Q K^T, 64 of P V");
   CHECK(checks[2].check == "as mask-only");
+}
+
+TEST_CASE("fp32 has no MMA and TF32 adds up in fp32") {
+  Resources r = instance("portable-prefill");
+  r.variant = "general";
+  r.mma_scores = r.mma_values = 0;
+  r.dtype = Dtype::fp32;
+  CHECK(violated({r}) == Words{"fp32 sums"});
+  r.mma.clear();
+  CHECK(violated({r}).empty());  // one instance for both loops: no "as mask-only"
+  r.dtype = Dtype::tf32;
+  CHECK(violated({r}) == Words{"fp32 sums"});
+  r.mma = {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"};
+  CHECK(violated({r}).empty());
+  r.mma = {"mma.sync.aligned.m16n8k8.row.col.f16.tf32.tf32.f16"};
+  CHECK(violated({r}) == Words{"fp32 sums"});
 }
 
 TEST_CASE("the check of the sums finds every other accumulation and a product that is missing") {

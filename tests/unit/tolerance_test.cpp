@@ -48,7 +48,7 @@ Tensor<double> narrowed_forward(const Problem& p, const Inputs& inputs) {
     }
     for (Index d = 0; d < p.head_dim; ++d) out.row(0, 0, row)[d] /= total;
   }
-  round_to(p.dtype, out.data);
+  round_to(stored_dtype(p.dtype), out.data);
   return out;
 }
 
@@ -64,6 +64,9 @@ TEST_CASE("the bound by hand") {
   // Runs of 16 to 256: D = 100 + (7 + 1) + 32 = 140.
   CHECK(Tolerance(problem_in(Dtype::fp32)).of_output(kRow, 0.5, -0.25) ==
         doctest::Approx(440 * u + 0.25 * u).epsilon(1e-12));
+  // Weights are cut off, not rounded, and the output is in fp32.
+  CHECK(Tolerance(problem_in(Dtype::tf32)).of_output(kRow, 0.5, 0.25) ==
+        doctest::Approx(440 * u + 0x1p-10 * 0.5 + 0.25 * u).epsilon(1e-12));
   CHECK(Tolerance(problem_in(Dtype::bf16)).of_output(kRow, 0.5, 0.25) ==
         doctest::Approx(440 * u + 0x1p-8 * 0.75).epsilon(1e-12));
   CHECK(
@@ -82,7 +85,7 @@ TEST_CASE("the formula shows the numbers that are applied") {
 }
 
 TEST_CASE("a right kernel that narrows its weights passes") {
-  for (const Dtype dtype : {Dtype::bf16, Dtype::fp16}) {
+  for (const Dtype dtype : {Dtype::tf32, Dtype::bf16, Dtype::fp16}) {
     for (const Index W : {1, 3, 50, 400}) {
       Problem p = problem_in(dtype);
       p.n_q = p.n_k = 400;

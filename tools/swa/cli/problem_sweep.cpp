@@ -17,7 +17,7 @@ ProblemOptions::ProblemOptions(Command& command)
       head_dim(command.add("head_dim", "64")),
       head_dim_v(command.add("head_dim_v", "",
                              "elements of a value and of an output (default: --head-dim)")),
-      dtype(command.add("dtype", "fp32", "type of the elements: fp64, fp32, bf16 or fp16")),
+      dtype(command.add("dtype", "fp32", "type of the elements: fp64, fp32, tf32, bf16 or fp16")),
       softcap(command.add("softcap")),
       scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
       sink_logits(command.add_flag("--sink-logits", std::string(word("sink_logits").meaning))),
