@@ -15,6 +15,12 @@ std::vector<Kernel> planted_gpu_kernels() {
   return {};
 }
 
+std::vector<Attention> gpu_layers(const std::string& /*kernel*/, const Problem& /*problem*/,
+                                  const Inputs& /*inputs*/,
+                                  const std::vector<Window>& /*windows*/) {
+  throw CannotRun(gpu_absence());
+}
+
 std::optional<Oracle> gpu_oracle(const Problem& /*problem*/, const Inputs& /*inputs*/) {
   return std::nullopt;
 }

@@ -1,5 +1,8 @@
 #include "kernels/forward.hpp"
 
+#include <algorithm>
+#include <stdexcept>
+
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/tensors.hpp"
@@ -44,6 +47,28 @@ std::vector<Kernel> gpu_kernels() {
 
 std::vector<Kernel> planted_gpu_kernels() {
   return dressed(all_planted_gpu_kernels());
+}
+
+std::vector<Attention> gpu_layers(const std::string& name, const Problem& p, const Inputs& inputs,
+                                  const std::vector<Window>& windows) {
+  const std::vector<GpuKernel>& all = all_gpu_kernels();
+  const auto kernel =
+      std::find_if(all.begin(), all.end(), [&](const GpuKernel& k) { return k.name == name; });
+  if (kernel == all.end()) throw std::logic_error("no GPU kernel is called " + name);
+  device::Tensors tensors(p, inputs, p.dtype);
+  Workspace workspace;
+  const GpuLaunch launch = kernel->prepare(p, workspace);
+  std::vector<Attention> layers;
+  for (const Window& window : windows) {
+    ForwardParams params = tensors.params();
+    params.window = window;
+    tensors.poison_again();
+    device::require(launch(params, nullptr), name.c_str());
+    SWA_CUDA(cudaDeviceSynchronize());
+    layers.push_back(poisoned_outputs(p));
+    tensors.read(layers.back());
+  }
+  return layers;
 }
 
 std::string gpu_absence() {

@@ -22,6 +22,12 @@ std::vector<Kernel> planted_gpu_kernels();
 std::vector<std::string> planted_gpu_faults();
 inline constexpr std::string_view kPlantedGpu = "portable-planted:";
 
+// What one of gpu_kernels() returns for the layers of a stack that differ in their window: it is
+// planned once, for the problem, and launched once for each window, on the same tensors. Throws as
+// its run() does.
+std::vector<Attention> gpu_layers(const std::string& kernel, const Problem& problem,
+                                  const Inputs& inputs, const std::vector<Window>& windows);
+
 // The oracle as the GPU's naive kernel computes it, in fp64 and from sees(): for what would take
 // the CPU minutes. Nothing where there is no GPU, or where the problem is too large for it.
 std::optional<Oracle> gpu_oracle(const Problem& problem, const Inputs& inputs);

@@ -16,7 +16,7 @@ archs_asked_for() {
 # Whether a command line of swa runs the CUDA kernels, or tells of them and of the GPUs.
 uses_kernels() {
   case ${1:-} in
-    verify | bench | kernels) ;;
+    verify | bench | kernels | reproduce) ;;
     trap-demo) [[ " $* " =~ ' '--kernel[\ =] ]] ;;
     -*) [[ " $* " =~ ' '(--version|--devices|--words)[\ =] ]] ;;
     *) return 1 ;;

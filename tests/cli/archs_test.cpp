@@ -100,7 +100,7 @@ TEST_CASE("run.sh compiles no kernels for commands that do not use them") {
     CHECK(machine.archs_for(line, "all").out.empty());
   }
   for (const string line :
-       {"verify", "bench", "kernels --check", "--version",
+       {"verify", "bench", "kernels --check", "reproduce --check", "--version",
         "trap-demo nan --kernel=portable-prefill", "--format json --devices", "--words=kernels"}) {
     CAPTURE(line);
     CHECK(machine.archs_for(line).out == "90a\n");
@@ -122,13 +122,17 @@ TEST_CASE("run.sh knows the commands that include the kernels") {
   const Words commands = lines(output("--words commands"));
   // Files whose name begins with no command, and the command lines that they belong to.
   const std::map<string, Words> shared{{"choose", {}},  // names kernels, and runs none
-                                       {"gpu_bench", {"bench"}},
+                                       {"gpu_bench", {"bench", "reproduce"}},
                                        {"gpu_kill_rows", {"verify"}},
                                        {"nan_kernels", {"trap-demo nan --kernel *"}},
-                                       {"run_cases", {"verify"}}};
+                                       {"run_cases", {"verify", "reproduce"}},
+                                       {"compile_check", {"kernels", "reproduce"}},
+                                       {"gpu_figures", {"reproduce"}}};
   const Machine machine("9.0\n", true);
   std::size_t seen = 0;
-  for (const auto& entry : fs::directory_iterator(kTools / "swa/commands")) {
+  for (const auto& entry : fs::recursive_directory_iterator(kTools / "swa")) {
+    const string folder = entry.path().parent_path().filename().string();
+    if (folder != "commands" && folder != "chapter") continue;
     std::ifstream file(entry.path());
     const string text((std::istreambuf_iterator<char>(file)), {});
     if (!contains(text, "#include \"kernels/")) continue;

@@ -25,6 +25,7 @@ const std::map<string, string> kElements{
     {"error", "error"},
     {"mistrusted", "failure"},
     {"waiting", "skipped"},
+    {"other kernel", "skipped"},
     {"differs", "failure"},
     {"UNEXPECTED", "failure"},
     {"not computed", "failure"},

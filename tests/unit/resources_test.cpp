@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "chapter/compare.hpp"
+#include "chapter/compile_check.hpp"
 #include "cli/data.hpp"
 #include "commands/kernels_check.hpp"
 #include "kernels/launch/decode.hpp"
@@ -337,7 +338,7 @@ TEST_CASE("the command ends with 1 where a check does not hold") {
 TEST_CASE("the chapter's tiles beside ours are those that it printed") {
   const auto printed = chapter::read_printed(cli::data_path("chapter/figures.tsv"));
   Words found, expected;
-  for (const auto& tile : commands::chapter_tiles()) {
+  for (const auto& tile : chapter::compiled_tiles()) {
     const string of = "compiled for sm_90, tile " + std::to_string(tile.BM) + "x" +
                       std::to_string(tile.BN) + ": ";
     expected.insert(expected.end(),

@@ -21,10 +21,13 @@ bool within(const std::string& printed, double bound) {
 std::string judge(const Figure& figure, const std::string& chapter) {
   switch (figure.kind) {
     case Class::exact:
+    case Class::measured:
       return figure.ours == chapter ? "ok" : "differs";
     case Class::bounded:
       return within(figure.ours, figure.bound) && within(chapter, figure.bound) ? "ok"
                                                                                 : "beyond bound";
+    case Class::other_kernel:
+      return "other kernel";
     case Class::waiting:
       return "waiting";
   }
@@ -63,16 +66,16 @@ std::vector<Verdict> compare(const std::vector<Figure>& figures, const Printed& 
   for (const Figure& figure : figures) {
     const auto found = printed.find({figure.table, figure.row});
     if (found == printed.end()) {
-      verdicts.push_back({figure, "", "not in the file", false});
+      verdicts.push_back({figure, "", "not in the file", true});
       continue;
     }
     unmatched.erase({figure.table, figure.row});
     const std::string verdict = judge(figure, found->second);
-    verdicts.push_back({figure, found->second, verdict, verdict == "ok" || verdict == "waiting"});
+    const bool wrong = verdict != "ok" && verdict != "other kernel" && verdict != "waiting";
+    verdicts.push_back({figure, found->second, verdict, wrong});
   }
   for (const auto& [key, value] : unmatched) {
-    verdicts.push_back(
-        {{key.first, key.second, Class::exact, "", 0}, value, "not computed", false});
+    verdicts.push_back({{key.first, key.second, Class::exact, "", 0}, value, "not computed", true});
   }
   return verdicts;
 }

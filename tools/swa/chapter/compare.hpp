@@ -20,9 +20,10 @@ Printed read_printed(const std::string& path);
 struct Verdict {
   Figure figure;
   std::string chapter;  // empty where the chapter's file lacks the row
-  // ok, differs, beyond bound, waiting, not in the file (ours alone), not computed (theirs alone)
+  // ok, differs, beyond bound, other kernel, waiting, not in the file (ours alone), not computed
+  // (theirs alone)
   std::string verdict;
-  bool right = false;  // ok or waiting
+  bool wrong = false;  // neither ok, nor other kernel, nor waiting
 };
 
 // One verdict for each figure, then one for each printed row that no figure matches.

@@ -3,6 +3,7 @@
 
 #include "budget/questions.hpp"
 #include "chapter/figures.hpp"
+#include "chapter/gpu_figures.hpp"
 #include "cli/data.hpp"
 #include "model/names.hpp"
 #include "problem/problem.hpp"
@@ -64,11 +65,11 @@ void fewest_local_layers(Figures& figures) {
 
 }  // namespace
 
-Figures exercise_figures() {
+Figures exercise_figures(const Gpu& gpu) {
   Figures figures("exercises");
   key_tiles_of_32(figures);
   sinks_as_a_second_loop(figures);
-  figures.waiting("3: a window per layer in one kernel call", "a GPU kernel");
+  window_per_layer_row(figures, gpu);
   chunk_into_a_ring(figures);
   fewest_local_layers(figures);
   return figures;

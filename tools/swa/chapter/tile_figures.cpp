@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "chapter/figures.hpp"
+#include "chapter/gpu_figures.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
 #include "reference/tiled.hpp"
@@ -125,7 +126,7 @@ Figures flex_figures() {
   return figures;
 }
 
-Figures kernel_figures() {
+Figures kernel_figures(const Gpu& gpu) {
   Figures figures("kernel");
   bool under_1e_6 = true;
   for (const auto& [n_q, n_k, W] : {std::tuple<Index, Index, Index>{500, 500, 100},
@@ -151,25 +152,21 @@ Figures kernel_figures() {
     figures.exact(name + " nan without the guard", nan(any));
   }
   figures.exact("every max abs err under 1e-6", under_1e_6 ? "True" : "False");
-  const std::string report = "the GPU kernels' compile report";
-  for (const char* tile : {"64x64", "128x64"}) {
-    figures.waiting(fmt::format("compiled for sm_90, tile {}: shared bytes", tile), report);
-    figures.waiting(fmt::format("compiled for sm_90, tile {}: wgmma of Q K^T", tile), report);
-    figures.waiting(fmt::format("compiled for sm_90, tile {}: wgmma of P V", tile), report);
-  }
-  figures.waiting("fp32 through TF32 tensor cores: error about", "a GPU kernel in TF32");
+  compile_check_rows(figures, gpu.compiled);
+  tf32_row(figures);
   return figures;
 }
 
-Figures gpu_plan_figures() {
+Figures gpu_plan_figures(const Gpu& gpu) {
   Figures figures("gpu-plan");
   for (const Index n : {4096, 32'768}) {
     for (const Index W : {128, 1000, 4096}) {
-      figures.waiting(fmt::format("functional bf16 N={} W={}", n, W), "a GPU kernel");
+      Problem p = case_3(n, n, W);
+      p.dtype = Dtype::bf16;
+      functional_row(figures, gpu, p);
     }
   }
-  figures.waiting("time against N, loop bounds", "a GPU kernel");
-  figures.waiting("time against N, mask only", "a GPU kernel");
+  growth_rows(figures, gpu);
   return figures;
 }
 

@@ -1,18 +1,15 @@
 #include "commands/kernels_check.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "kernels/launch/prefill.hpp"
+#include "chapter/compile_check.hpp"
 #include "kernels/resources/checks.hpp"
+#include "mask/window.hpp"
 
 namespace swa::commands {
 namespace {
-
-constexpr int kHeadDim = 128;  // of the chapter's kernel
 
 report::Table check_table(const std::vector<ResourceCheck>& checks) {
   report::Table table;
@@ -35,22 +32,6 @@ report::Table check_table(const std::vector<ResourceCheck>& checks) {
   return table;
 }
 
-// The instance of the window-bounded kernel for the chapter's problem whose tile is nearest,
-// compiled for the chapter's GPU where there is such a one; nothing where no GPU has one.
-const Resources* nearest(const std::vector<Resources>& instances, const ChapterTile& tile) {
-  const Resources* best = nullptr;
-  const auto distance = [&](const Resources& r) {
-    return 2 * (std::abs(r.BM - tile.BM) + std::abs(r.BN - tile.BN)) +
-           (r.arch.starts_with("sm_90") ? 0 : 1);
-  };
-  for (const Resources& r : instances) {
-    const bool fits = r.kernel == "portable-prefill" && r.variant == "plain" &&
-                      r.dtype == Dtype::bf16 && r.head_dim == kHeadDim && r.head_dim_v == kHeadDim;
-    if (fits && (best == nullptr || distance(r) < distance(*best))) best = &r;
-  }
-  return best;
-}
-
 report::Record tile_record(const std::string& kernel, const std::string& arch, int BM, int BN,
                            int smem_bytes, const std::string& mma) {
   report::Record record;
@@ -67,45 +48,25 @@ report::Table chapter_table(const std::vector<Resources>& instances) {
   report::Table table;
   table.name = "chapter";
   table.title = "The chapter's tiles (Triton, bf16, head_dim 128), and the nearest here";
-  for (const ChapterTile& tile : chapter_tiles()) {
+  for (const chapter::CompiledTile& tile : chapter::compiled_tiles()) {
     append(table, tile_record("the chapter's", "sm_90", tile.BM, tile.BN, tile.smem_bytes,
                               fmt::format("wgmma {} {}", tile.scores, tile.values)));
-    if (const Resources* r = nearest(instances, tile)) {
-      std::vector<std::string> shapes;
-      for (const std::string& mma : r->mma) shapes.push_back(mma_shape(mma));
-      append(table, tile_record(r->kernel, r->arch, r->BM, r->BN, r->smem_bytes,
-                                fmt::format("mma.sync {}", fmt::join(shapes, " "))));
+    if (const Resources* r = chapter::nearest(instances, tile)) {
+      append(table,
+             tile_record(r->kernel, r->arch, r->BM, r->BN, r->smem_bytes, chapter::mma_words(*r)));
     }
   }
   return table;
 }
 
 std::vector<std::string> differences() {
-  const PrefillTile t = prefill_tile(kHeadDim, kHeadDim);
-  const int bounds = t.BM * 8, row = t.pitch() * 2, kv_tile = 64 * kHeadDim * 2;
-  return {
-      fmt::format("shared memory: portable-prefill has {} B = {} B of row bounds + ({} rows of Q "
-                  "+ {} slots of {} keys) x {} B,",
-                  t.smem_bytes(), bounds, t.BM, t.slots, t.BN, row),
-      fmt::format("  a row being {} elements and 16 B against bank conflicts; the chapter's {} and "
-                  "{} B are {} and {} tiles of 64 x {}.",
-                  kHeadDim, chapter_tiles()[0].smem_bytes, chapter_tiles()[1].smem_bytes,
-                  chapter_tiles()[0].smem_bytes / kv_tile, chapter_tiles()[1].smem_bytes / kv_tile,
-                  kHeadDim),
-      "MMA: wgmma (sm_90a alone) is one instruction of four warps for 64 rows and the width of",
-      "  the product, keys or head_dim. mma.sync (sm_80 and later) is one of a single warp, and "
-      "its",
-      "  shape is the same for both products. Both take 16-bit factors and add up in fp32."};
+  std::vector<std::string> lines = chapter::why_shared_memory_differs();
+  const std::vector<std::string> mma = chapter::why_mma_differs();
+  lines.insert(lines.end(), mma.begin(), mma.end());
+  return lines;
 }
 
 }  // namespace
-
-const std::vector<ChapterTile>& chapter_tiles() {
-  static const std::vector<ChapterTile> kTiles{
-      {64, 64, 32768, "m64n64k16.f32.bf16.bf16", "m64n128k16.f32.bf16.bf16"},
-      {128, 64, 65536, "m64n64k16.f32.bf16.bf16", "m64n128k16.f32.bf16.bf16"}};
-  return kTiles;
-}
 
 cli::Outcome check_kernels(const std::vector<Resources>& instances) {
   const std::vector<ResourceCheck> checks = check_resources(instances);

@@ -43,9 +43,6 @@ bool wants_gpu_oracle(const Problem& p) {
   return gpu_absence().empty() && 4 * dims * visible_pairs_of(p) > kMost;
 }
 
-namespace {
-
-// The oracle's answer; the GPU's only after some rows of it came out on the CPU too.
 Oracle expected_of(const Problem& p, const Inputs& inputs) {
   if (wants_gpu_oracle(p)) {
     if (std::optional<Oracle> oracle = gpu_oracle(p, inputs)) {
@@ -55,6 +52,8 @@ Oracle expected_of(const Problem& p, const Inputs& inputs) {
   }
   return oracle(p, inputs);
 }
+
+namespace {
 
 // With the checks that each can stand.
 std::vector<FileKernel> kernels_of(const VerifyRun& options, const Case& c) {

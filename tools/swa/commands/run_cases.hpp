@@ -6,6 +6,7 @@
 
 #include "commands/verify_run.hpp"
 #include "commands/verify_summary.hpp"
+#include "reference/oracle.hpp"
 #include "report/report.hpp"
 
 namespace swa::commands {
@@ -34,6 +35,8 @@ Results run_cases(const VerifyRun& options);
 
 // Where the CPU's oracle would take many seconds, the GPU's is preferred.
 bool wants_gpu_oracle(const Problem& problem);
+// The oracle's answer; the GPU's only after some rows of it came out on the CPU too.
+Oracle expected_of(const Problem& problem, const Inputs& inputs);
 
 // The options that say how a kernel runs, and which; a blank comes first.
 std::string kernel_words(const VerifyRun& options, const std::string& kernel);

@@ -1,0 +1,26 @@
+#include "commands/reproduce_gpu.hpp"
+
+#include "commands/gpu_bench.hpp"
+#include "commands/run_cases.hpp"
+#include "kernels/forward.hpp"
+
+namespace swa::commands {
+namespace {
+
+// The median of a few rounds of bench.
+double seconds(const std::string& kernel, const Problem& p) {
+  GpuBench bench;
+  bench.cases = {{"", p}};
+  bench.kernels = {kernel};
+  bench.rounds = 8;
+  const GpuBenchResult result = time_on_gpu(bench);
+  return result.points.at(0).milliseconds * 1e-3;
+}
+
+}  // namespace
+
+chapter::Gpu gpu_here() {
+  return {gpu_kernels(), expected_of, gpu_layers, seconds, kernel_resources()};
+}
+
+}  // namespace swa::commands
