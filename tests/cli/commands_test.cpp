@@ -875,6 +875,7 @@ TEST_CASE("a repro line gives its record again") {
         "verify --nq 8,70 --nk 70 --W none,3 --heads 4 --kv-heads 2 --batch 2 --head-dim 8",
         "verify --nq 9 --W 3 --sinks 2 --dtype bf16,fp64 --softcap 30 --scale 0.2 --sink-logits",
         "verify --nq 9 --nk 20 --W 3 --anchor top-left --seed 18446744073709551615 --BM 4 --BN 5",
+        "verify --nq 9 --W 3 --stream counter --seed 3 --inputs large --sink-logits",
         "verify --nq 9 --left 3 --right 2",
         "verify --nq 9 --no-causal --scale -1e-7",
         "verify --nq 40 --mask chunked:7 --sinks 2 --head-dim 16 --head-dim-v 24",
