@@ -126,10 +126,12 @@ TEST_CASE("an element of the counter stream depends on its place alone") {
   Problem p = small(Stream::counter);
   p.n_q = 40'000;  // more than one part of a thread
   const Inputs inputs = make_inputs(p);
+  const Index usual = thread_count();
   set_thread_count(1);
   CHECK(make_inputs(p).q.data == inputs.q.data);
   set_thread_count(3);
   CHECK(make_inputs(p).q.data == inputs.q.data);
+  set_thread_count(usual);
   std::vector<double> q(inputs.q.data.size());
   CounterStream{p.seed, 0}.fill(q, 0);
   CHECK(q == inputs.q.data);
