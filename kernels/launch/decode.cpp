@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "problem/problem.hpp"
+#include "tiles/counts.hpp"
 #include "tiles/tiles.hpp"
 
 namespace swa {
@@ -27,14 +28,39 @@ Index longest_walk(const Problem& p) {
 
 }  // namespace
 
-double decode_issued_pairs(const Problem& p) {
-  double stages = 0;
+TileCounts decode_tiles(const Problem& p) {
+  TileCounts sum;
   for (const SharedMask& s : shared_masks(p)) {
-    const Index row_tiles = ceil_div(s.mask.n_q * p.group(), DecodeTile::kRows);
-    stages += static_cast<double>(stages_of(s.mask)) * static_cast<double>(row_tiles) *
-              static_cast<double>(s.sequences);
+    const Index rows = s.mask.n_q * p.group(), stages = stages_of(s.mask);
+    const Index key_tiles = ceil_div(s.mask.n_k, DecodeTile::kKeys);
+    TileCounts tiles;
+    // Every 16 rows walk over what any row of the call sees. Which of it theirs see, their
+    // positions say, as a call of these alone.
+    for (Index row = 0, times = 1; row < rows; row += times * DecodeTile::kRows) {
+      const Index begin = row / p.group();
+      const Index end = ceil_div(smaller(row + DecodeTile::kRows, rows), p.group());
+      Mask seen = s.mask;
+      seen.n_q = end - begin;
+      seen.q_offset += begin;
+      const Tally own = tally(seen, {seen.n_q, DecodeTile::kKeys}, Rule::exact, 0);
+      TileCounts one;
+      one.full = own.full;
+      one.partial = one.partial_max_per_query_tile = own.partial;
+      one.empty = stages - own.visited;
+      one.visited = one.masked = stages;
+      one.skipped = key_tiles - stages;
+      // Rows of one position are alike, however many heads there are.
+      times = seen.n_q == 1 ? larger(1, (end * p.group() - row) / DecodeTile::kRows) : 1;
+      tiles += one * times;
+    }
+    sum += tiles * s.sequences;
   }
-  return stages * static_cast<double>(p.heads_kv) * DecodeTile::kRows * DecodeTile::kKeys;
+  return sum;
+}
+
+double decode_issued_pairs(const Problem& p) {
+  return static_cast<double>(decode_tiles(p).visited) * static_cast<double>(p.heads_kv) *
+         DecodeTile::kRows * DecodeTile::kKeys;
 }
 
 std::optional<std::string> decode_unsupported(const Problem& p) {

@@ -11,6 +11,7 @@
 namespace swa {
 
 struct Problem;
+struct TileCounts;
 
 // One instance. A warp has a private ring of stages; a stage holds K and V of 16 keys.
 struct DecodeTile {
@@ -61,6 +62,8 @@ struct DecodePlan {
 std::optional<std::string> decode_unsupported(const Problem& problem);
 // Of a problem that is supported, for a device of so many multiprocessors.
 DecodePlan plan_decode(const Problem& problem, int multiprocessors);
+// The tiles of one kv head, 16 rows of 16 keys each, over all sequences. All pass through the mask.
+TileCounts decode_tiles(const Problem& problem);
 // Pairs that its tiles compute, hidden ones and idle rows included, over all heads and sequences.
 double decode_issued_pairs(const Problem& problem);
 

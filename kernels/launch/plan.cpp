@@ -36,6 +36,8 @@ LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk
   launch.threads = plan.threads;
   launch.smem_bytes = plan.smem_bytes;
   launch.splits = 1;
+  launch.tiles = prefill_tiles(p, plan, walk);
+  launch.packed = plan.heads;
   launch.issued_pairs = issued_pairs(p, plan, walk);
   return launch;
 }
@@ -59,6 +61,8 @@ LaunchPlan decode_of(const Problem& p, int multiprocessors) {
   launch.threads = plan.tile.threads();
   launch.smem_bytes = plan.tile.smem_bytes();
   launch.splits = plan.splits;
+  launch.tiles = decode_tiles(p);
+  launch.packed = p.group();
   launch.issued_pairs = decode_issued_pairs(p);
   return launch;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "problem/problem.hpp"
+#include "tiles/counts.hpp"
 
 namespace swa {
 
@@ -17,6 +18,8 @@ struct LaunchPlan {
   Index BM = 0, BN = 0;            // rows of packed heads, and keys
   Index heads = 0, positions = 0;  // of a query tile
   Index blocks = 0, threads = 0, smem_bytes = 0, splits = 0;
+  TileCounts tiles;         // of `packed` heads, over all sequences
+  Index packed = 0;         // heads whose rows lie in the same tiles
   double issued_pairs = 0;  // over all heads and sequences
 };
 

@@ -44,15 +44,25 @@ PrefillPlan plan_with(const Problem& p, Index heads) {
 
 }  // namespace
 
-double issued_pairs(const Problem& p, const PrefillPlan& plan, TileLoop walk) {
-  double tiles = 0;
+TileCounts prefill_tiles(const Problem& p, const PrefillPlan& plan, TileLoop walk) {
+  TileCounts sum;
   for (const SharedMask& s : shared_masks(p)) {
-    const Count visited = walk == TileLoop::window ? count_tiles(s.mask, plan.shape()).visited
-                                                   : Count{query_tiles(s.mask, plan.shape())} *
-                                                         key_tiles(s.mask, plan.shape());
-    tiles += static_cast<double>(visited) * static_cast<double>(s.sequences);
+    TileCounts tiles = count_tiles(s.mask, plan.shape());
+    tiles.masked = 0;
+    if (walk == TileLoop::all) {
+      tiles.empty = tiles.skipped;
+      tiles.visited += tiles.skipped;
+      tiles.skipped = 0;
+      tiles.masked = tiles.visited;
+    }
+    sum += tiles * s.sequences;
   }
-  return tiles * static_cast<double>(p.heads_q / plan.heads) * plan.BM * plan.BN;
+  return sum;
+}
+
+double issued_pairs(const Problem& p, const PrefillPlan& plan, TileLoop walk) {
+  return static_cast<double>(prefill_tiles(p, plan, walk).visited) *
+         static_cast<double>(p.heads_q / plan.heads) * plan.BM * plan.BN;
 }
 
 std::optional<std::string> prefill_unsupported(const Problem& p) {

@@ -13,6 +13,7 @@
 namespace swa {
 
 struct Problem;
+struct TileCounts;
 
 // The tile of one instance, in rows of packed query heads and in keys.
 struct PrefillTile {
@@ -93,6 +94,9 @@ enum class TileLoop : std::uint8_t {
 std::optional<std::string> prefill_unsupported(const Problem& problem);
 // Of a problem that is supported.
 PrefillPlan plan_prefill(const Problem& problem);
+// The tiles of the heads of one tile, over all sequences. `masked` is not counted where the window
+// bounds the loop: each warp decides for its own rows.
+TileCounts prefill_tiles(const Problem& problem, const PrefillPlan& plan, TileLoop walk);
 // Pairs that the tiles compute, hidden ones and idle rows included, over all heads and sequences.
 double issued_pairs(const Problem& problem, const PrefillPlan& plan, TileLoop walk);
 

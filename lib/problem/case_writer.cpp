@@ -112,6 +112,7 @@ std::string to_toml(const Case& one) {
     table.add("seed", quoted(fmt::format("{}", p.seed)));  // past TOML's whole numbers
   }
   table.add_word("inputs", name(p.inputs), name(usual.inputs));
+  if (states_stream(p)) table.add("stream", quoted(std::string(name(p.drawn_from()))));
   return table.text();
 }
 

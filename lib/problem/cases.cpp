@@ -110,6 +110,7 @@ Problem read_problem(const TomlTable& table) {
   }
   if (table.has("seed")) p.seed = read_seed(table);
   p.inputs = *parse_recipe(words("inputs", name(p.inputs), recipe_words()));
+  if (table.has("stream")) p.stream = parse_stream(table.choice("stream", stream_words()));
   validate(p);
   return p;
 }
@@ -144,7 +145,7 @@ Case read_case(const TomlTable& table) {
       {"name",        "note",     "n_q",        "n_k",    "lengths_q", "lengths_k", "mask",
        "window",      "left",     "right",      "causal", "sinks",     "anchor",    "batch",
        "heads_q",     "heads_kv", "head_dim",   "dtype",  "softcap",   "scale",     "seed",
-       "sink_logits", "inputs",   "head_dim_v", "cache",  "capacity",  "page"});
+       "sink_logits", "inputs",   "head_dim_v", "cache",  "capacity",  "page",      "stream"});
   Case result;
   result.name = table.text("name");
   if (table.has("note")) result.note = table.text("note");

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <stdexcept>
 
+#include "parallel.hpp"
 #include "problem/problem.hpp"
+#include "tensor/counter_stream.hpp"
 #include "tensor/random.hpp"
 
 namespace swa {
@@ -34,6 +37,52 @@ void poison_padding(const Problem& p, Tensor<double>& tensor, bool is_query) {
 // Of q and k. At head_dim 64 a typical |q.k| is 64 * 64 * 8 = 32768, and fp16 ends at 65504.
 constexpr double kLarge = 64;
 
+// The elements of one tensor, and how they are drawn.
+struct Drawn {
+  std::span<double> values;
+  Recipe recipe;
+  bool is_scored;  // q and k
+};
+
+void finish(const Problem& p, const Drawn& drawn, std::span<double> part) {
+  if (drawn.recipe == Recipe::large && drawn.is_scored) {
+    for (double& value : part) value *= kLarge;
+  }
+  round_to(p.dtype, part);
+}
+
+void draw_in_turn(const Problem& p, std::span<const Drawn> all) {
+  NormalStream stream(p.seed);
+  for (const Drawn& drawn : all) {
+    if (drawn.recipe == Recipe::uniform) {
+      stream.fill_uniform(drawn.values);
+    } else {
+      stream.fill(drawn.values);
+    }
+    finish(p, drawn, drawn.values);
+  }
+}
+
+void draw_by_place(const Problem& p, std::span<const Drawn> all) {
+  constexpr Index kPart = 1 << 16;  // elements of a thread at a time
+  CounterStream stream{p.seed, 0};
+  for (const Drawn& drawn : all) {
+    const Index count = static_cast<Index>(drawn.values.size());
+    parallel_for(ceil_div(count, kPart), [&](Index part) {
+      const Index first = part * kPart;
+      const std::span<double> values = drawn.values.subspan(
+          static_cast<std::size_t>(first), static_cast<std::size_t>(smaller(kPart, count - first)));
+      if (drawn.recipe == Recipe::uniform) {
+        stream.fill_uniform(values, first);
+      } else {
+        stream.fill(values, first);
+      }
+      finish(p, drawn, values);
+    });
+    ++stream.tensor;
+  }
+}
+
 }  // namespace
 
 std::string_view name(Recipe recipe) {
@@ -56,28 +105,37 @@ std::vector<std::string> recipe_words() {
   return words;
 }
 
+std::string_view name(Stream stream) {
+  return stream == Stream::counter ? "counter" : "numpy";
+}
+
+std::optional<Stream> parse_stream(std::string_view word) {
+  for (const Stream stream : {Stream::numpy, Stream::counter}) {
+    if (name(stream) == word) return stream;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> stream_words() {
+  return {"numpy", "counter"};
+}
+
 Inputs make_inputs(const Problem& p) {
   Inputs inputs{Tensor<double>(p.query_shape(p.head_dim)),
                 Tensor<double>(p.key_shape(p.head_dim)),
                 Tensor<double>(p.key_shape(p.value_dim())),
                 {}};
-  NormalStream stream(p.seed);
-  for (Tensor<double>* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
-    if (p.inputs == Recipe::uniform) {
-      stream.fill_uniform(tensor->data);
-    } else {
-      stream.fill(tensor->data);
-    }
-    if (p.inputs == Recipe::large && tensor != &inputs.v) {
-      for (double& value : tensor->data) value *= kLarge;
-    }
-    round_to(p.dtype, tensor->data);
-    poison_padding(p, *tensor, tensor == &inputs.q);
+  if (p.sink_logits) inputs.sink_logits.resize(static_cast<std::size_t>(p.heads_q));
+  const std::array drawn{Drawn{inputs.q.data, p.inputs, true}, Drawn{inputs.k.data, p.inputs, true},
+                         Drawn{inputs.v.data, p.inputs, false},
+                         Drawn{inputs.sink_logits, Recipe::normal, false}};
+  if (p.drawn_from() == Stream::numpy) {
+    draw_in_turn(p, drawn);
+  } else {
+    draw_by_place(p, drawn);
   }
-  if (p.sink_logits) {
-    inputs.sink_logits.resize(static_cast<std::size_t>(p.heads_q));
-    stream.fill(inputs.sink_logits);
-    round_to(p.dtype, inputs.sink_logits);
+  for (Tensor<double>* tensor : {&inputs.q, &inputs.k, &inputs.v}) {
+    poison_padding(p, *tensor, tensor == &inputs.q);
   }
   return inputs;
 }

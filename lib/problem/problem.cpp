@@ -113,6 +113,20 @@ double Problem::score_scale() const {
   return scale.value_or(1.0 / std::sqrt(static_cast<double>(head_dim)));
 }
 
+Stream usual_stream(const Problem& p) {
+  for (const Shape& shape :
+       {p.query_shape(p.head_dim), p.key_shape(p.head_dim), p.key_shape(p.value_dim())}) {
+    const double elements = static_cast<double>(shape.batch) * static_cast<double>(shape.heads) *
+                            static_cast<double>(shape.tokens) * static_cast<double>(shape.dim);
+    if (elements > static_cast<double>(kMostOfNumpy)) return Stream::counter;
+  }
+  return Stream::numpy;
+}
+
+Stream Problem::drawn_from() const {
+  return stream ? *stream : usual_stream(*this);
+}
+
 void validate(const Problem& p) {
   at_least_one(p.batch, "batch");
   at_least_one(p.heads_q, "heads_q");
@@ -138,6 +152,10 @@ void validate(const Problem& p) {
                     option_of("n_k"), option_of("n_q")));
   }
   validate_cache(p);
+}
+
+bool states_stream(const Problem& p) {
+  return p.drawn_from() == Stream::counter || usual_stream(p) == Stream::counter;
 }
 
 std::string options(const Window& window) {
@@ -197,6 +215,7 @@ std::string options(const Problem& p) {
   if (p.dtype != usual.dtype) add(line, "dtype", std::string(name(p.dtype)));
   add_unless(line, "seed", p.seed, usual.seed);
   if (p.inputs != usual.inputs) add(line, "inputs", std::string(name(p.inputs)));
+  if (states_stream(p)) add(line, "stream", std::string(name(p.drawn_from())));
   return line;
 }
 

@@ -32,6 +32,17 @@ std::optional<Recipe> parse_recipe(std::string_view word);
 // The names, in the order above.
 std::vector<std::string> recipe_words();
 
+// Where the random numbers come from.
+enum class Stream : std::uint8_t {
+  numpy,    // NumPy's default_rng(seed), one number after the other (tensor/random.hpp)
+  counter,  // each number from its place alone, on all threads (tensor/counter_stream.hpp)
+};
+std::string_view name(Stream stream);
+std::optional<Stream> parse_stream(std::string_view word);
+std::vector<std::string> stream_words();
+// Of the largest tensor of a problem that NumPy's stream is the default for.
+inline constexpr Index kMostOfNumpy = Index{1} << 28;
+
 std::string_view name(CacheKind kind);
 std::optional<CacheKind> parse_cache(std::string_view word);
 // "contiguous", "ring" and "paged".
@@ -60,12 +71,16 @@ struct Problem {
   Dtype dtype = Dtype::fp32;
   std::uint64_t seed = 0;
   Recipe inputs = Recipe::normal;
+  std::optional<Stream> stream;  // see drawn_from()
 
   friend bool operator==(const Problem&, const Problem&) = default;
 
   Index group() const { return heads_q / heads_kv; }
   Index value_dim() const { return head_dim_v.value_or(head_dim); }
   double score_scale() const;
+  // `stream`; where not given numpy, or counter where q, k or v has more than kMostOfNumpy
+  // elements.
+  Stream drawn_from() const;
   bool has_lengths() const { return !lengths_q.empty() || !lengths_k.empty(); }
   // Of one sequence.
   Index queries(Index sequence) const;
@@ -101,6 +116,11 @@ std::vector<SharedMask> shared_masks(const Problem& problem);
 // that cannot hold what the rows see.
 void validate(const Problem& problem);
 
+// The stream of a problem that states none.
+Stream usual_stream(const Problem& problem);
+// Whether a problem is to be written down with its stream: it is counter, or would be if left out.
+bool states_stream(const Problem& problem);
+
 // The options of `swa verify` that recreate the problem, defaults left out, such as
 // "--W 100 --nq 96 --nk 600".
 std::string options(const Problem& problem);
@@ -115,7 +135,8 @@ std::string describe_batch(const Problem& problem);
 
 // q [batch, heads_q, n_q, head_dim], k [batch, heads_kv, n_k, head_dim] and v [batch, heads_kv,
 // n_k, head_dim_v], drawn in that order from NumPy's default_rng(seed).standard_normal (.random
-// for the recipe uniform), then sink_logits [heads_q], normal, where the problem has them. Values
+// for the recipe uniform), then sink_logits [heads_q], normal, where the problem has them; or the
+// tensors 0 to 3 of CounterStream, on all threads: Stopped of parallel.hpp is thrown then. Values
 // are rounded to the problem's dtype and held as doubles. Padding holds NaN: a kernel that lets any
 // of it into an output shows it.
 struct Inputs {

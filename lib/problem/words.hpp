@@ -39,6 +39,7 @@ inline constexpr std::array kWords{
     Word{"softcap", "--softcap", "", "scores become c tanh(score / c)"},
     Word{"scale", "--scale", "", "factor of q.k"},
     Word{"seed", "--seed", "", "seed of NumPy's default_rng"},
+    Word{"stream", "--stream", "", "who draws them: numpy, or counter for element by element"},
     Word{"inputs", "--inputs", "", "how q, k and v are drawn: normal, uniform or large"},
     Word{"BM", "--BM", "", "query rows of a tile"},
     Word{"BN", "--BN", "", "keys of a tile"},

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 namespace swa {
 namespace {

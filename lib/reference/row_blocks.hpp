@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "parallel.hpp"
 #include "problem/problem.hpp"
-#include "reference/parallel.hpp"
 
 namespace swa {
 

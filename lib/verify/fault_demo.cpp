@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "verify/circumstances.hpp"
 
 namespace swa {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "error.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "tensor/source.hpp"
 #include "verify/call_files.hpp"
 

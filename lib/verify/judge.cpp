@@ -8,7 +8,7 @@
 
 #include "error.hpp"
 #include "memory.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "tiles/counts.hpp"
 
 namespace swa {

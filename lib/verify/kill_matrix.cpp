@@ -3,7 +3,7 @@
 #include <memory>
 #include <mutex>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "verify/comparison.hpp"
 #include "verify/diagnosis.hpp"
 #include "verify/fault_trial.hpp"

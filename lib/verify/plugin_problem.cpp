@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 namespace swa {
 namespace {

@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "error.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 extern char** environ;
 

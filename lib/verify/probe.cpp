@@ -8,7 +8,7 @@
 #include <set>
 
 #include "error.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 namespace swa {
 namespace {

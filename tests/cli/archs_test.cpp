@@ -90,9 +90,9 @@ TEST_CASE("run.sh says why a GPU gets no kernels where nvcc is missing") {
 
 TEST_CASE("run.sh compiles no kernels for commands that do not use them") {
   const Machine machine("9.0\n", true);
-  for (const string line :
-       {"kv-budget --model gemma2-27b", "tile-map --W 128", "ring-sim", "trap-demo nan",
-        "help verify", "--help", "--completion bash", "", "--manual verify"}) {
+  for (const string line : {"kv-budget --model gemma2-27b", "tile-map --W 128", "ring-sim",
+                            "trap-demo nan", "tile-map --nq 8 --kernel portable-prefill",
+                            "help verify", "--help", "--completion bash", "", "--manual verify"}) {
     CAPTURE(line);
     const Finished said = machine.archs_for(line, line.empty() ? "all" : "");
     CHECK(said.out.empty());
@@ -127,7 +127,8 @@ TEST_CASE("run.sh knows the commands that include the kernels") {
                                        {"nan_kernels", {"trap-demo nan --kernel *"}},
                                        {"run_cases", {"verify", "reproduce"}},
                                        {"compile_check", {"kernels", "reproduce"}},
-                                       {"gpu_figures", {"reproduce"}}};
+                                       {"gpu_figures", {"reproduce"}},
+                                       {"tile_kernels", {}}};  // plans launches, and runs nothing
   const Machine machine("9.0\n", true);
   std::size_t seen = 0;
   for (const auto& entry : fs::recursive_directory_iterator(kTools / "swa")) {

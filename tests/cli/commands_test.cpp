@@ -362,6 +362,62 @@ TEST_CASE("tile-map --rule shows what other kernels visit") {
   CHECK(full("flex") == 4);
 }
 
+TEST_CASE("tile-map --kernel launches as bench --plan says, and counts what is issued") {
+  const string problem =
+      "--nq 1,5,3000 --nk 3000 --W 128,none --sinks 0,4 --heads 28 --kv-heads 4 ";
+  const json plans = records_of("bench --plan " + problem + "--dtype bf16 --head-dim 128");
+  const json maps = records_of("tile-map " + problem + "--head-dim 128 --kernel portable-*");
+  REQUIRE(plans.size() == 36);
+  REQUIRE(maps.size() == plans.size());
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    CAPTURE(maps[i].dump());
+    for (const auto& [key, value] : plans[i].items()) {
+      CAPTURE(key);
+      if (key != "repro") CHECK(maps[i][key] == value);
+    }
+    if (!maps[i]["supported"]) {
+      CHECK(maps[i]["visited"].is_null());
+      continue;
+    }
+    const auto number = [&](const char* key) { return maps[i][key].get<double>(); };
+    // A prefill block has the tiles of its heads, a walk of decode those of a kv head.
+    const double shared = maps[i]["kernel"] == "portable-decode" ? 7 : number("heads");
+    CHECK(number("visited") * number("BM") * number("BN") * 28 / shared == number("issued_pairs"));
+    CHECK(number("full") + number("partial") + number("empty") == number("visited"));
+    // K and V of a walk are shared; 128 + 128 elements of two bytes.
+    const double tokens = number("n_q") + number("visited") * number("BN") / shared;
+    CHECK(number("walked_bytes") == doctest::Approx(tokens * 512));
+    CHECK(number("visible_pairs") * 28 / number("issued_pairs") ==
+          doctest::Approx(number("useful_share")));
+  }
+}
+
+TEST_CASE("tile-map --kernel of one head is the map of the kernel's tile") {
+  const auto numbers = [](const string& options) {
+    return records_of("tile-map --nq 1000 --nk 1300 --W 100 --sinks 3 --head-dim 128 " +
+                      options)[0];
+  };
+  for (const auto& [kernel, tile] : vector<std::pair<string, string>>{
+           {"portable-prefill", "--BM 128 --BN 64"}, {"cpu-tiled", "--BM 64 --BN 64"}}) {
+    CAPTURE(kernel);
+    const json map = numbers("--kernel " + kernel), exact = numbers(tile);
+    for (const char* key :
+         {"BM", "BN", "full", "partial", "empty", "skipped", "visited", "sparsity", "partial_share",
+          "partial_max_per_query_tile", "visible_pairs", "useful_flops", "issued_flops",
+          "least_bytes", "walked_bytes"}) {
+      CAPTURE(key);
+      CHECK(map[key] == exact[key]);
+    }
+    CHECK(map["useful_share"] == exact["useful_fraction"]);
+    CHECK(map["masked"] == (kernel == "cpu-tiled" ? exact["masked"] : json()));
+  }
+  CHECK(numbers("--kernel cpu-tiled")["grid"].is_null());
+  const json all = numbers("--kernel portable-mask-only");
+  CHECK(all["visited"] == 8 * 21);
+  CHECK(all["masked"] == all["visited"]);
+  CHECK(all["skipped"] == 0);
+}
+
 TEST_CASE("tile-map --show draws what the rule visits") {
   const string line = "tile-map --nq 1000 --W 100 --BM 64 --BN 64 --rule flashinfer --show";
   const json record = records_of(line)[0];
@@ -831,14 +887,20 @@ TEST_CASE("a repro line gives its record again") {
         "verify --nq 8,70 --nk 70 --W none,3 --heads 4 --kv-heads 2 --batch 2 --head-dim 8",
         "verify --nq 9 --W 3 --sinks 2 --dtype bf16,fp64 --softcap 30 --scale 0.2 --sink-logits",
         "verify --nq 9 --nk 20 --W 3 --anchor top-left --seed 18446744073709551615 --BM 4 --BN 5",
-        "verify --nq 9 --left 3 --right 2", "verify --nq 9 --no-causal --scale -1e-7",
+        "verify --nq 9 --W 3 --stream counter --seed 3 --inputs large --sink-logits",
+        "verify --nq 9 --left 3 --right 2",
+        "verify --nq 9 --no-causal --scale -1e-7",
         "verify --nq 40 --mask chunked:7 --sinks 2 --head-dim 16 --head-dim-v 24",
-        "verify --lengths-q 0,1,5,6 --W 5", "verify --lengths-q 3,4 --lengths-k 9,0 --W 5",
-        "verify --nq 9 --lengths-q 3,4 --W 5", "verify --nq 1 --lengths-k 7,8,9 --W 5",
+        "verify --lengths-q 0,1,5,6 --W 5",
+        "verify --lengths-q 3,4 --lengths-k 9,0 --W 5",
+        "verify --nq 9 --lengths-q 3,4 --W 5",
+        "verify --nq 1 --lengths-k 7,8,9 --W 5",
         "verify --nk 20 --lengths-q 3,4 --left 5 --right 1",
         "tile-map --lengths-q 3,100,40 --lengths-k 300,100,0 --W 20 --BM 16 --BN 8",
         "tile-map --nq 5000 --mask flashinfer:300 --rule exact,fa2,fa3,flashinfer,flex",
-        "tile-map --nq 500 --mask llama.cpp:chunked:64 --sinks 3"}) {
+        "tile-map --nq 500 --mask llama.cpp:chunked:64 --sinks 3",
+        "tile-map --nq 1,9 --nk 300 --W 20 --heads 8 --kv-heads 2 --kernel * --dtype fp16",
+        "tile-map --lengths-q 3,100 --left 9 --right 2 --kernel *prefill,cpu-* --head-dim 128"}) {
     CAPTURE(line);
     for (const json& record : records_of(line)) check_repro(record);
   }

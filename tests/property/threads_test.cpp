@@ -1,9 +1,9 @@
 // The references give the same bits on any number of threads, each time they run.
 #include <doctest/doctest.h>
 
+#include "parallel.hpp"
 #include "problem/problem.hpp"
 #include "reference/oracle.hpp"
-#include "reference/parallel.hpp"
 #include "reference/tiled.hpp"
 
 using namespace swa;

@@ -79,9 +79,10 @@ softcap = 1.5
 scale = 2
 seed = 7
 inputs = "large"
+stream = "counter"
 )")) == "--W 5 --nq 9 --nk 33 --batch 3 --heads 8 --kv-heads 2 --head-dim 40 --head-dim-v 24 "
         "--sinks 2 --sink-logits --softcap 1.5 --scale 2 --anchor top-left --cache ring --capacity "
-        "33 --dtype bf16 --seed 7 --inputs large");
+        "33 --dtype bf16 --seed 7 --inputs large --stream counter");
   CHECK(options(problem_of("n_q = 4\ncache = 'paged'\npage = 2\n")) ==
         "--nq 4 --cache paged --page 2");
   CHECK(options(problem_of("n_q = 4\ncache = 'contiguous'\n")) == "--nq 4");
@@ -182,6 +183,7 @@ TEST_CASE("what a case file must not say is refused with its line and key") {
       {"n_q = 4\nseed = '18446744073709551616'\n",
        "4: 'seed' is not a whole number from 0 to 2^64 - 1"},
       {"n_q = 4\ninputs = 'cauchy'\n", "4: 'inputs' is none of normal, uniform, large"},
+      {"n_q = 4\nstream = 'pcg'\n", "4: 'stream' is none of numpy, counter"},
       {"lengths_q = []\n", "3: 'lengths_q' is missing, empty or not an array"},
       {"lengths_q = 3\n", "3: 'lengths_q' is missing, empty or not an array"},
       {"lengths_q = [3, 'x']\n", "3: 'lengths_q' is missing or not a whole number"},
@@ -361,6 +363,7 @@ Problem random_problem(Random& random) {
   p.seed = random.coin() ? static_cast<std::uint64_t>(random.count(0, 9))
                          : ~static_cast<std::uint64_t>(random.count(0, kMaxIndex));
   p.inputs = *parse_recipe(recipe_words()[static_cast<std::size_t>(random.count(0, 2))]);
+  if (random.coin()) p.stream = Stream::counter;
   return p;
 }
 
@@ -402,7 +405,7 @@ TEST_CASE("the page on case files has every key and its example reads as it says
        {"name",  "note",    "n_q",      "n_k",      "lengths_q",  "lengths_k",   "window",
         "left",  "right",   "causal",   "mask",     "sinks",      "sink_logits", "anchor",
         "batch", "heads_q", "heads_kv", "head_dim", "head_dim_v", "dtype",       "softcap",
-        "scale", "seed",    "inputs",   "cache",    "capacity",   "page"}) {
+        "scale", "seed",    "inputs",   "stream",   "cache",      "capacity",    "page"}) {
     CAPTURE(key);
     CHECK(page.find("`" + key + "`") != string::npos);
   }

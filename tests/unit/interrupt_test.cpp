@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 using swa::stop_requested;
 using swa::terminal::StopOnInterrupt;

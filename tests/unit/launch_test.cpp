@@ -1,8 +1,12 @@
 // How the portable kernels are launched, decided on the host.
 #include <doctest/doctest.h>
 
+#include <array>
+#include <vector>
+
 #include "kernels/launch/decode.hpp"
 #include "kernels/launch/prefill.hpp"
+#include "kernels/portable/visits.cuh"
 #include "problem/problem.hpp"
 #include "tiles/counts.hpp"
 
@@ -21,6 +25,53 @@ Problem prefill(Index n_q, Index n_k, Window window, Index heads_q, Index heads_
   p.head_dim = head_dim;
   p.dtype = Dtype::bf16;
   return p;
+}
+
+// Masks of every kind for n_q queries and n_k keys.
+std::vector<Problem> masks_for(Index n_q, Index n_k, Index heads_q, Index heads_kv) {
+  std::vector<Problem> all;
+  for (const Window window :
+       {Window::global(), Window::causal(1), Window::causal(40), Window::causal(1000),
+        Window::band(Side::of(30), Side::of(9)), Window::band(Side::unbounded(), Side::unbounded()),
+        Window::chunked(48)}) {
+    for (const Index sinks : {0, 21}) {
+      for (const Anchor anchor : {Anchor::bottom_right, Anchor::top_left}) {
+        Problem p = prefill(n_q, n_k, window, heads_q, heads_kv, 128);
+        p.sinks = sinks;
+        p.anchor = anchor;
+        all.push_back(p);
+      }
+    }
+  }
+  return all;
+}
+
+// One walk of a block: its positions over the tiles that the kernel's loop visits, pair by pair.
+void walk(TileCounts& sum, const Mask& mask, KeyRange positions, const portable::Visits& visits,
+          Index BN) {
+  Count partial = 0;
+  for (int visit = 0; visit < visits.count; ++visit) {
+    const Index first = visits.tile(visit) * BN, end = smaller(first + BN, mask.n_k);
+    Index seen = 0;
+    for (Index row = positions.begin; row < positions.end; ++row) {
+      for (Index key = first; key < end; ++key) seen += sees(mask, row, key);
+    }
+    const Index all = positions.size() * (end - first);
+    (seen == 0 ? sum.empty : seen == all ? sum.full : sum.partial) += 1;
+    partial += seen > 0 && seen < all;
+  }
+  sum.visited += static_cast<Count>(visits.count);
+  sum.skipped += static_cast<Count>(ceil_div(mask.n_k, BN) - visits.count);
+  if (partial > sum.partial_max_per_query_tile) sum.partial_max_per_query_tile = partial;
+}
+
+void check_same(const TileCounts& counted, const TileCounts& walked) {
+  CHECK(counted.full == walked.full);
+  CHECK(counted.partial == walked.partial);
+  CHECK(counted.empty == walked.empty);
+  CHECK(counted.skipped == walked.skipped);
+  CHECK(counted.visited == walked.visited);
+  CHECK(counted.partial_max_per_query_tile == walked.partial_max_per_query_tile);
 }
 
 constexpr int kSharedOfSm86 = 99 * 1024;  // bytes of a block: the least of any GPU since sm_80
@@ -62,6 +113,51 @@ TEST_CASE("what a plan issues is what its tiles hold") {
   CHECK(issued_pairs(p, plan, TileLoop::window) ==
         tiles * static_cast<double>(p.heads_q / plan.heads) * plan.BM * plan.BN);
   CHECK(issued_pairs(p, plan, TileLoop::all) > issued_pairs(p, plan, TileLoop::window));
+}
+
+TEST_CASE("the counted tiles are those that the loop of the prefill kernel visits") {
+  for (const Index group : {1, 5, 8}) {
+    for (const Problem& p : masks_for(150, 230, 2 * group, 2)) {
+      CAPTURE(options(p));
+      const PrefillPlan plan = plan_prefill(p);
+      for (const TileLoop loop : {TileLoop::window, TileLoop::all}) {
+        TileCounts walked;
+        for (Index tile = 0; tile < plan.query_tiles; ++tile) {
+          walk(walked, p.mask(), rows_of_tile(p.mask(), plan.shape(), tile),
+               portable::visits_of(p.mask(), plan.shape(), tile, loop), plan.BN);
+        }
+        const TileCounts counted = prefill_tiles(p, plan, loop);
+        check_same(counted, walked);
+        CHECK(counted.masked == (loop == TileLoop::all ? walked.visited : 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("the counted tiles are those that the loop of the decode kernel visits") {
+  constexpr int kRows = DecodeTile::kRows, kKeys = DecodeTile::kKeys;
+  for (const auto& [n_q, group] : std::vector<std::array<Index, 2>>{
+           {1, 1}, {1, 8}, {3, 5}, {3, 40}, {7, 16}, {16, 1}, {16, 12}, {13, 33}}) {
+    for (const Problem& p : masks_for(n_q, 230, group, 1)) {
+      CAPTURE(options(p));
+      const portable::Visits visits =
+          portable::visits_of(p.mask(), {n_q, kKeys}, 0, TileLoop::window);
+      TileCounts walked;
+      for (Index row = 0; row < n_q * group; row += kRows) {
+        const Index past = smaller(row + kRows, n_q * group);
+        walk(walked, p.mask(), {row / group, (past - 1) / group + 1}, visits, kKeys);
+      }
+      const TileCounts counted = decode_tiles(p);
+      check_same(counted, walked);
+      CHECK(counted.masked == walked.visited);
+    }
+  }
+}
+
+TEST_CASE("as many heads as a grid holds are counted at once") {
+  const Problem p = prefill(1, 4096, Window::causal(64), 2'000'000'000, 1, 128);
+  REQUIRE_FALSE(decode_unsupported(p));
+  CHECK(decode_tiles(p).visited == Count{2'000'000'000 / 16} * 4);
 }
 
 TEST_CASE("a window that reaches all keys is planned as none") {

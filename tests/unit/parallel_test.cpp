@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 using namespace swa;
 

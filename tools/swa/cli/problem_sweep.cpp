@@ -22,12 +22,16 @@ ProblemOptions::ProblemOptions(Command& command)
       scale(command.add("scale", "", "factor of q.k (default: 1 / sqrt(head_dim))")),
       sink_logits(command.add_flag("--sink-logits", std::string(word("sink_logits").meaning))),
       seed(command.add("seed", "0")),
-      inputs(command.add("inputs", "normal")) {}
+      inputs(command.add("inputs", "normal")),
+      stream(command.add("stream", "",
+                         "who draws the inputs: numpy, or counter for each element by itself "
+                         "(default: numpy up to 2^28 elements)")) {}
 
 bool ProblemOptions::says_what() const {
   return sizes.given() || masks.given() || caches.given() || batch.given() || heads_q.given() ||
          heads_kv.given() || head_dim.given() || head_dim_v.given() || dtype.given() ||
-         softcap.given() || scale.given() || sink_logits.given() || inputs.given();
+         softcap.given() || scale.given() || sink_logits.given() || inputs.given() ||
+         stream.given();
 }
 
 std::vector<Case> ProblemOptions::read() const {
@@ -59,6 +63,9 @@ std::vector<Case> ProblemOptions::read() const {
   sweep.base.sink_logits = sink_logits.given();
   sweep.base.seed = parse_seed(seed.name, seed.text);
   sweep.base.inputs = *parse_recipe(parse_choice(inputs.name, inputs.text, recipe_words()));
+  if (stream.given()) {
+    sweep.base.stream = parse_stream(parse_choice(stream.name, stream.text, stream_words()));
+  }
   std::vector<Case> cases;
   for (const Problem& problem : expand(sweep)) cases.push_back({"", problem});
   return cases;

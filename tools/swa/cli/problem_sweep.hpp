@@ -15,7 +15,7 @@ struct ProblemOptions {
   MaskOptions masks;
   CacheOptions caches;
   const Option &batch, &heads_q, &heads_kv, &head_dim, &head_dim_v, &dtype, &softcap, &scale,
-      &sink_logits, &seed, &inputs;
+      &sink_logits, &seed, &inputs, &stream;
 
   explicit ProblemOptions(Command& command);
 

@@ -17,7 +17,7 @@
 #include "kernels/forward.hpp"
 #include "kernels/timer.hpp"
 #include "memory.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/kernel.hpp"

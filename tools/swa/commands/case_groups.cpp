@@ -1,7 +1,7 @@
 #include "commands/case_groups.hpp"
 
+#include "parallel.hpp"
 #include "reference/oracle.hpp"
-#include "reference/parallel.hpp"
 
 namespace swa::commands {
 namespace {

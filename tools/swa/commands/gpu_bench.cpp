@@ -9,7 +9,7 @@
 #include "commands/timing.hpp"
 #include "error.hpp"
 #include "kernels/timer.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/kernel.hpp"
@@ -87,6 +87,10 @@ GpuBenchResult time_on_gpu(const GpuBench& bench) {
   for (const Case& c : bench.cases) {
     if (c.problem.inputs != Recipe::normal) {
       throw UsageError(fmt::format("--inputs {} is for CPU kernels", name(c.problem.inputs)),
+                       "bench draws normal numbers on the GPU: leave it out");
+    }
+    if (c.problem.stream) {
+      throw UsageError(fmt::format("--stream {} is for CPU kernels", name(*c.problem.stream)),
                        "bench draws normal numbers on the GPU: leave it out");
     }
     problems.push_back(c.problem);

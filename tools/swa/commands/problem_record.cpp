@@ -41,6 +41,7 @@ ProblemColumns::ProblemColumns(const std::vector<Problem>& problems) {
     cache = ring || paged;
     dtype = dtype || p.dtype != usual.dtype;
     inputs = inputs || p.inputs != usual.inputs;
+    stream = stream || states_stream(p);
   }
 }
 
@@ -103,7 +104,8 @@ void add_rest(report::Record& record, const Problem& p, const ProblemColumns& co
       .hide("softcap", p.softcap > 0 ? report::Value(p.softcap) : report::Value())
       .hide("sink_logits", p.sink_logits)
       .hide("seed", seed_cell(p.seed))
-      .add({"inputs", "inputs", "", when(columns.inputs)}, std::string(name(p.inputs)));
+      .add({"inputs", "inputs", "", when(columns.inputs)}, std::string(name(p.inputs)))
+      .add({"stream", "stream", "", when(columns.stream)}, std::string(name(p.drawn_from())));
 }
 
 }  // namespace swa::commands

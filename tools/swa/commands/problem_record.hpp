@@ -14,7 +14,7 @@ namespace swa::commands {
 struct ProblemColumns {
   bool band = false, chunked = false, sinks = false, anchor = false, lengths = false, batch = false,
        heads = false, head_dim = false, head_dim_v = false, cache = false, ring = false,
-       paged = false, dtype = false, inputs = false;
+       paged = false, dtype = false, inputs = false, stream = false;
 
   explicit ProblemColumns(const std::vector<Problem>& problems);
 };

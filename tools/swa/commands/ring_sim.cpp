@@ -13,7 +13,7 @@
 #include "error.hpp"
 #include "figures/figures.hpp"
 #include "memory.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "terminal/interrupt.hpp"
 #include "terminal/progress.hpp"
 #include "verify/ring_trial.hpp"

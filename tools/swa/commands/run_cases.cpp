@@ -13,7 +13,7 @@
 #include "commands/verify_record.hpp"
 #include "kernels/forward.hpp"
 #include "memory.hpp"
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 #include "terminal/progress.hpp"
 #include "verify/spot_check.hpp"
 

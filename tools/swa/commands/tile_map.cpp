@@ -7,6 +7,7 @@
 #include "commands/commands.hpp"
 #include "commands/drawing.hpp"
 #include "commands/problem_record.hpp"
+#include "commands/tile_kernels.hpp"
 #include "commands/tile_map_options.hpp"
 #include "error.hpp"
 #include "figures/figures.hpp"
@@ -69,6 +70,10 @@ cli::Outcome run(const TileMapRequest& request) {
           {"n_q = n_k is assumed; give --nq and --nk for a prefill chunk or a decode step"}});
     }
     blocks.push_back(convention_table(request.problems.front().mask()));
+  } else if (request.kernel != nullptr) {
+    for (auto& block : kernel_tiles(request.problems, *request.kernel, kMaxMaps)) {
+      blocks.push_back(std::move(block));
+    }
   } else if (!request.layers.empty()) {
     for (report::Table& table : layer_tables(request.kinds, request.layers)) {
       blocks.push_back(std::move(table));

@@ -10,8 +10,6 @@
 namespace swa::commands {
 namespace {
 
-constexpr std::size_t kMaxMaps = 100'000;
-
 // The global layers of a model whose local layers have this window: of a two-sided one they see
 // all.
 Window global_beside(const Window& local) {
@@ -55,7 +53,14 @@ TileMapOptions::TileMapOptions(cli::Command& command)
           "--reach", "", "a stack of layers such as LLLG: how far back its last token depends")),
       layers_(command.add("layers", "",
                           "count a stack of layers: LLLLLG, or its windows such as 128,none")),
-      conventions_(command.add_flag("--conventions", "what to pass to each system")) {}
+      conventions_(command.add_flag("--conventions", "what to pass to each system")),
+      kernel_(command.add("kernel", "",
+                          "map what kernels visit, with their own tiles, and say how they are "
+                          "launched: portable-*, cpu-tiled")),
+      heads_q_(command.add("heads_q", "1", "query heads, for --kernel")),
+      heads_kv_(command.add("heads_kv", "",
+                            "key and value heads, for --kernel (default: as many as query "
+                            "heads)")) {}
 
 void TileMapOptions::refuse(std::initializer_list<const cli::Option*> others, const std::string& to,
                             const std::string& remedy) const {
@@ -79,9 +84,31 @@ std::vector<Problem> TileMapOptions::problems() const {
   if (head_dim_v_.given()) {
     sweep.base.head_dim_v = cli::parse_count(head_dim_v_.name, head_dim_v_.text, kHeadDim);
   }
+  read_heads(sweep);
   sweep.base.dtype = *parse_dtype(cli::parse_choice(
       dtype_.name, dtype_.text, {"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
   return expand(sweep);
+}
+
+// Heads matter to kernels alone: these pack those of a kv head into one tile.
+void TileMapOptions::read_heads(Sweep& sweep) const {
+  sweep.heads_q = cli::parse_counts(heads_q_.name, heads_q_.text);
+  if (heads_kv_.given()) sweep.heads_kv = cli::parse_counts(heads_kv_.name, heads_kv_.text);
+  if (kernel_.given()) return;
+  refuse({&heads_q_, &heads_kv_}, "the map of one head",
+         "give --kernel too, or leave it out: the counts are those of one head");
+}
+
+void TileMapOptions::require_kernel() const {
+  for (const cli::Option* own : {&BM_, &BN_, &rule_}) {
+    if (!own->given()) continue;
+    throw UsageError(
+        fmt::format("--kernel {} has its own tile and loop bounds, so {} contradicts it",
+                    kernel_.text, own->name),
+        fmt::format("leave {} out, or --kernel", own->name));
+  }
+  refuse({&show_, &show_mask_, &layers_}, "--kernel, which counts the tiles of packed heads",
+         "leave --kernel out, and give positions and keys of its tile as --BM and --BN");
 }
 
 std::vector<Rule> TileMapOptions::rules() const {
@@ -135,7 +162,7 @@ std::vector<Map> TileMapOptions::maps(const std::vector<Problem>& problems) cons
 
 // A figure shows one sequence, under one rule.
 void TileMapOptions::require_figure() const {
-  refuse({&reach_, &layers_, &conventions_}, "a figure (.svg) of --export",
+  refuse({&reach_, &layers_, &conventions_, &kernel_}, "a figure (.svg) of --export",
          "leave the .svg out, other kinds of file hold the table");
   if (rules().size() > 1) {
     throw UsageError(
@@ -151,7 +178,7 @@ void TileMapOptions::require_figure() const {
 void TileMapOptions::require_reach(const std::vector<Problem>& problems) const {
   if (reach_.text.empty()) throw UsageError("--reach has no value", "such as --reach LLLG");
   refuse({&BM_, &BN_, &rule_, &head_dim_, &head_dim_v_, &dtype_, &show_, &show_mask_, &layers_,
-          &conventions_},
+          &conventions_, &kernel_},
          "--reach, which has no tiles", "it takes --W and the length of one sequence, --nq");
   for (const Problem& p : problems) {
     if (p.window.kind != Window::Kind::causal || p.sinks > 0 || p.n_q != p.n_k || p.has_lengths() ||
@@ -215,12 +242,15 @@ TileMapRequest TileMapOptions::read(bool figure) const {
     require_reach(request.problems);
     request.reach = reach_.text;
   } else if (conventions_.given()) {
-    refuse({&BM_, &BN_, &rule_, &show_, &show_mask_, &layers_}, "--conventions, which has no tiles",
-           "it takes a window, such as --W 128");
+    refuse({&BM_, &BN_, &rule_, &show_, &show_mask_, &layers_, &kernel_},
+           "--conventions, which has no tiles", "it takes a window, such as --W 128");
     if (request.problems.size() != 1 || sizes_.has_lengths()) {
       throw UsageError("--conventions prints one mask, and lists were given",
                        "give one window, and one length or none");
     }
+  } else if (kernel_.given()) {
+    require_kernel();
+    request.kernel = &kernel_;
   } else if (layers_.given()) {
     read_layers(request);
   } else {

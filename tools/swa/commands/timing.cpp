@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 namespace swa::commands {
 namespace {

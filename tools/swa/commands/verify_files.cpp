@@ -183,6 +183,11 @@ FromFiles FileOptions::read(const std::vector<Case>& cases) const {
                       problem.sink_logits ? "--sink-logits" : "what --seed and --inputs state"),
           "leave it out; swa verify export writes sink logits, and check takes the output");
     }
+    if (problem.drawn_from() != usual_stream(problem)) {
+      throw UsageError(fmt::format("--stream {} draws inputs, and --q, --k and --v bring them",
+                                   name(problem.drawn_from())),
+                       "leave it out");
+    }
     // Read once before anything runs, and held: a repro is one call.
     const auto inputs = std::make_shared<const Inputs>(
         read_inputs(value_of(q_, "name a .npy file"), value_of(k_, "name a .npy file"),

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 namespace swa::terminal {
 namespace {

@@ -10,7 +10,7 @@ namespace swa::terminal {
 
 inline constexpr int kInterrupted = 130;  // the exit status
 
-// While it lives, the first SIGINT or SIGTERM asks all loops to stop (reference/parallel.hpp), and
+// While it lives, the first SIGINT or SIGTERM asks all loops to stop (parallel.hpp), and
 // the next one ends the process at once. A signal that is ignored stays so. Its end restores what
 // signals did before, and lets loops run again.
 class StopOnInterrupt {

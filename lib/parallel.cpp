@@ -1,4 +1,4 @@
-#include "reference/parallel.hpp"
+#include "parallel.hpp"
 
 #include <atomic>
 #include <exception>
