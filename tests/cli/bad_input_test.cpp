@@ -450,7 +450,7 @@ TEST_CASE("problems that have no meaning are refused") {
       {"tile-map --nq 8 --kv-heads 1", {"--kv-heads", "one head"}},
       {"tile-map --nq 8 --heads 3 --kv-heads 2 --kernel cpu-tiled", {"--heads 3", "--kv-heads 2"}},
       {"tile-map --nq 80 --kernel portable-decode", {"portable-decode", "at most 16 queries"}},
-      {"tile-map --nq 8 --kernel portable-* --dtype fp32", {"portable-prefill", "not fp32"}},
+      {"tile-map --nq 8 --kernel portable-* --dtype fp64", {"portable-prefill", "not fp64"}},
       {"tile-map --nq 8 --kernel oracle-band", {"--kernel 'oracle-band'", "names no kernel"}},
       {"tile-map --nq 1:60000:1 --kernel portable-decode,cpu-tiled", {"100000"}},
       {"tile-map --nq 8 --W 4 --rule fa3 --head-dim 512", {"--rule fa3", "head_dim 512"}},

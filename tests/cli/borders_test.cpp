@@ -117,7 +117,8 @@ bool is_bytes(const Asked& asked) {
 string line_of(const Asked& asked, const string& value) {
   const bool sized = asked.option == "--nq" || asked.option == "--nk" ||
                      asked.option == "--suite" || asked.option == "--lengths-q" ||
-                     asked.option == "--cases" || asked.option == "--match";
+                     asked.option == "--cases" || asked.option == "--match" ||
+                     asked.option == "--random";
   const bool has_problem =
       asked.command == "tile-map" || asked.command == "verify" || asked.command == "bench";
   string line = asked.command;
@@ -127,7 +128,8 @@ string line_of(const Asked& asked, const string& value) {
   if (asked.option == "--under") line += " --solve context";
   if (asked.option == "--solve") line += " --under 80GiB";
   if (asked.command == "trap-demo" && !asked.positional) line += " nan";
-  if (asked.command == "trap-demo" && asked.option != "--n") line += " --n 70";
+  const bool sizes_nan = asked.option == "--n" || asked.option == "--kernel";
+  if (asked.command == "trap-demo" && !sizes_nan) line += " --n 70";
   return line + (asked.positional ? " " : " " + asked.option + " ") + value;
 }
 

@@ -117,7 +117,8 @@ TEST_CASE("trap-demo of a fault prints all formats") {
   const Element root = XmlReader::read(run_swa(line + "junit").out);
   const auto tests = everywhere(root, "testcase");
   REQUIRE(tests.size() == 2);
-  CHECK(tests[0]->attributes.at("name") == "shows: square: swa trap-demo sink-logit-missing");
+  CHECK(tests[0]->attributes.at("name") ==
+        "shows: sink-logits-few-keys: swa trap-demo sink-logit-missing");
   CHECK(tests[1]->attributes.at("name") == "hides: prefill-W100: swa trap-demo sink-logit-missing");
   CHECK(everywhere(root, "failure").empty());
 }

@@ -170,7 +170,7 @@ TEST_CASE("what a case file must not say is refused with its line and key") {
        "4: 'heads_q' in case a: heads_q 4 is not a multiple of heads_kv 3"},
       {"n_q = 4\nhead_dim = 65537\n", "4: 'head_dim' is not within 1 .. 65536"},
       {"n_q = 4\nhead_dim_v = 0\n", "4: 'head_dim_v' is not within 1 .. 65536"},
-      {"n_q = 4\ndtype = 'fp8_e4m3'\n", "4: 'dtype' is none of fp64, fp32, bf16, fp16"},
+      {"n_q = 4\ndtype = 'fp8_e4m3'\n", "4: 'dtype' is none of fp64, fp32, tf32, bf16, fp16"},
       {"n_q = 4\nsoftcap = 0\n", "4: 'softcap' in case a: softcap 0 is not above 0"},
       {"n_q = 4\nsoftcap = 1e39\n",
        "4: 'softcap' in case a: softcap 1e+39 is more than fp32 holds"},

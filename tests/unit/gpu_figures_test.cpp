@@ -95,10 +95,9 @@ TEST_CASE("without a GPU its figures wait and say for what") {
   }
   Figures times("t");
   growth_rows(times, none);
-  tf32_row(times);
+  tf32_row(times, none, {small(100)});
   REQUIRE(times.list().size() == 3);
   for (const Figure& figure : times.list()) CHECK(figure.kind == Class::waiting);
-  CHECK(times.list().back().ours == "a GPU kernel in TF32");
 }
 
 TEST_CASE("with a GPU none of its figures waits and those of right kernels come out") {
@@ -118,6 +117,30 @@ TEST_CASE("with a GPU none of its figures waits and those of right kernels come 
     CHECK(v.verdict == "ok");
     CHECK_FALSE(v.figure.number.empty());
   }
+}
+
+TEST_CASE("the error of TF32 is told from that of fp32 and of bf16") {
+  const auto word = [](Dtype narrowed) {
+    Gpu gpu = played();
+    Kernel& kernel = gpu.kernels.back();
+    kernel.run = [narrowed](const Problem& p, const Inputs& inputs, Attention& got) {
+      CHECK(p.dtype == Dtype::tf32);
+      Inputs factors = inputs;
+      for (auto* tensor : {&factors.q, &factors.k, &factors.v}) round_to(narrowed, tensor->data);
+      cpu_kernels({}).front().run(p, factors, got);
+    };
+    Problem p = small(100);
+    p.dtype = Dtype::fp32;
+    const Figure figure = figure_of([&](Figures& figures) {
+      tf32_row(figures, gpu, {p, small(1)});
+    });
+    CHECK(figure.row == "fp32 through TF32 tensor cores: error about");
+    CHECK(figure.kind == Class::measured);
+    return figure.ours;
+  };
+  CHECK(word(Dtype::tf32) == "1e-3");
+  CHECK(word(Dtype::fp32) != "1e-3");
+  CHECK(word(Dtype::bf16) == "1e-2");
 }
 
 TEST_CASE("a functional figure has the error beside its bound") {

@@ -41,8 +41,8 @@ void require_support(const Kernel& kernel, const Problem& p) {
   if (const auto reason = kernel.unsupported(p)) throw CannotRun(*reason);
 }
 
-std::string error_words(const Comparison& found) {
-  return fmt::format("max err {:.2e}", found.error);
+std::string error_words(double error) {
+  return fmt::format("max err {:.2e}", error);
 }
 
 Measured judged(const Kernel& kernel, const Gpu& gpu, const Problem& p, const Inputs& inputs) {
@@ -50,13 +50,13 @@ Measured judged(const Kernel& kernel, const Gpu& gpu, const Problem& p, const In
   const Verdict verdict = judge(kernel, p, inputs, gpu.oracle(p, inputs));
   if (!verdict.compared()) return {std::string(name(verdict.status)), verdict.reason};
   if (verdict.status == Status::pass) {
-    return {kAgrees, error_words(verdict.output), verdict.output.bound};
+    return {kAgrees, error_words(verdict.output.error), verdict.output.bound};
   }
   const std::string why = verdict.status == Status::mistrusted
                               ? verdict.reason
                               : fmt::format("{}, {} elements and {} of the lse out of bound",
-                                            error_words(verdict.output), verdict.output.mismatches,
-                                            verdict.lse.mismatches);
+                                            error_words(verdict.output.error),
+                                            verdict.output.mismatches, verdict.lse.mismatches);
   return {std::string(name(verdict.status)), why, verdict.output.bound};
 }
 
@@ -121,8 +121,21 @@ Measured growth(const Kernel& kernel, const Gpu& gpu) {
 
 }  // namespace
 
-void tf32_row(Figures& figures) {
-  figures.waiting("fp32 through TF32 tensor cores: error about", "a GPU kernel in TF32");
+void tf32_row(Figures& figures, const Gpu& gpu, const std::vector<Problem>& problems) {
+  const auto measure = [&](const Kernel& kernel) -> Measured {
+    double error = 0;
+    for (Problem p : problems) {
+      const Inputs inputs = make_inputs(p);
+      const Oracle expected = gpu.oracle(p, inputs);
+      const Tolerance tolerance(p);
+      p.dtype = Dtype::tf32;
+      require_support(kernel, p);
+      const Attention got = run_poisoned(kernel, p, inputs);
+      error = std::max(error, compare_output(expected, tolerance, got.out).error);
+    }
+    return {fmt::format("1e{:.0f}", std::log10(error)), error_words(error)};
+  };
+  add_row(figures, "fp32 through TF32 tensor cores: error about", gpu, kBounded, measure);
 }
 
 void functional_row(Figures& figures, const Gpu& gpu, const Problem& p) {

@@ -28,8 +28,9 @@ struct Gpu {
 
 // Case 3: what the compiler made of the kernels. Six rows.
 void compile_check_rows(Figures& figures, const std::vector<Resources>& instances);
-// Case 3: fp32 inputs on tensor cores.
-void tf32_row(Figures& figures);
+// Case 3: the largest error of problems in fp32, to a power of ten, where tensor cores take the
+// factors of each product in TF32.
+void tf32_row(Figures& figures, const Gpu& gpu, const std::vector<Problem>& problems);
 
 // Section 6: a windowed layer in bf16, judged. A row named by n_q and the window's width.
 void functional_row(Figures& figures, const Gpu& gpu, const Problem& problem);

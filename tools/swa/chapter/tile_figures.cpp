@@ -129,12 +129,14 @@ Figures flex_figures() {
 Figures kernel_figures(const Gpu& gpu) {
   Figures figures("kernel");
   bool under_1e_6 = true;
+  std::vector<Problem> problems;
   for (const auto& [n_q, n_k, W] : {std::tuple<Index, Index, Index>{500, 500, 100},
                                     {500, 500, 128},
                                     {500, 500, 10'000},
                                     {96, 600, 128},
                                     {1, 600, 128}}) {
     const Problem p = case_3(n_q, n_k, W);
+    problems.push_back(p);
     const Inputs inputs = make_inputs(p);
     const Comparison found =
         judge(cpu_kernels({}).front(), p, inputs, dense_oracle(p, inputs)).output;
@@ -153,7 +155,7 @@ Figures kernel_figures(const Gpu& gpu) {
   }
   figures.exact("every max abs err under 1e-6", under_1e_6 ? "True" : "False");
   compile_check_rows(figures, gpu.compiled);
-  tf32_row(figures);
+  tf32_row(figures, gpu, problems);
   return figures;
 }
 

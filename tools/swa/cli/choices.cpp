@@ -7,6 +7,7 @@
 #include "cli/data.hpp"
 #include "cli/values.hpp"
 #include "kernels/forward.hpp"
+#include "kernels/launch/plan.hpp"
 #include "kernels/resources.hpp"
 #include "model/model.hpp"
 #include "problem/stated.hpp"
@@ -26,6 +27,16 @@ struct Row {
   std::string option;
   Choices choices;
 };
+
+// The kernels whose launches are planned without a GPU.
+List planned_words() {
+  Problem any;
+  any.n_q = any.n_k = 1;
+  List names;
+  for (const LaunchPlan& plan : launch_plans(any, 1)) names.push_back(plan.kernel);
+  names.push_back(cpu_kernels({}).front().name);
+  return names;
+}
 
 List rule_words() {
   List words;
@@ -79,6 +90,7 @@ const std::vector<Row>& rows() {
       {"bench", "--kernel", {timed_words()}},
       {"kernels", "--kernel", {compiled_words()}},
       {"", "--inputs", {recipe_words()}},
+      {"tile-map", "--kernel", {planned_words()}},
       {"", "--kernel", {{}, "kernels"}},
       {"", "--model", {{}, "models"}},
       {"", "--suite", {{}, "suites"}},
@@ -90,6 +102,7 @@ const std::vector<Row>& rows() {
       {"kv-budget", "--config", {{}, "", true}},
       {"kv-budget", "--gguf", {{}, "", true}},
       {"tile-map", "--dtype", {{"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}}},
+      {"", "--stream", {stream_words()}},
       {"verify", "--dtype", {element_words()}},
       {"bench", "--dtype", {element_words()}},
       {"tile-map", "--rule", {rule_words()}},
