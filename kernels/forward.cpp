@@ -5,17 +5,26 @@
 
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
+#include "kernels/device/shared_memory.hpp"
 #include "kernels/device/tensors.hpp"
 #include "kernels/gpu_kernel.hpp"
 
 namespace swa {
 namespace {
 
+// A kernel that reads what it did not write shall be seen.
+void poison_shared_memory() {
+  static const device::Facts kGpu = device::all().front();
+  SWA_CUDA(device::poison_shared_memory(kGpu.multiprocessors,
+                                        static_cast<int>(kGpu.shared_per_block), nullptr));
+}
+
 // Uploads, launches, waits, downloads.
 void run(const GpuKernel& kernel, const Problem& p, const Inputs& inputs, Attention& outputs) {
   const device::Tensors tensors(p, inputs, p.dtype);
   Workspace workspace;
   const GpuLaunch launch = kernel.prepare(p, workspace);
+  poison_shared_memory();
   device::require(launch(tensors.params(), nullptr), kernel.name.c_str());
   SWA_CUDA(cudaDeviceSynchronize());
   tensors.read(outputs);
@@ -63,6 +72,7 @@ std::vector<Attention> gpu_layers(const std::string& name, const Problem& p, con
     ForwardParams params = tensors.params();
     params.window = window;
     tensors.poison_again();
+    poison_shared_memory();
     device::require(launch(params, nullptr), name.c_str());
     SWA_CUDA(cudaDeviceSynchronize());
     layers.push_back(poisoned_outputs(p));

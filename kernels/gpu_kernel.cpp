@@ -113,6 +113,7 @@ GpuKernel planted_kernel(const PlantedFault& one) {
 template <class Number>
 Number* allocate(Workspace& workspace, Index count) {
   workspace.emplace_back(static_cast<std::size_t>(count) * sizeof(Number));
+  SWA_CUDA(cudaMemset(workspace.back().get(), 0xff, workspace.back().bytes()));  // NaN
   return static_cast<Number*>(workspace.back().get());
 }
 
