@@ -101,7 +101,7 @@ const std::vector<Row>& rows() {
       {"kv-budget", "--solve", {{"ratio", "window", "context", "batch"}}},
       {"kv-budget", "--config", {{}, "", true}},
       {"kv-budget", "--gguf", {{}, "", true}},
-      {"tile-map", "--dtype", {{"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}}},
+      {"tile-map", "--dtype", {{"fp64", "fp32", "tf32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}}},
       {"", "--stream", {stream_words()}},
       {"verify", "--dtype", {element_words()}},
       {"bench", "--dtype", {element_words()}},

@@ -86,7 +86,7 @@ std::vector<Problem> TileMapOptions::problems() const {
   }
   read_heads(sweep);
   sweep.base.dtype = *parse_dtype(cli::parse_choice(
-      dtype_.name, dtype_.text, {"fp64", "fp32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
+      dtype_.name, dtype_.text, {"fp64", "fp32", "tf32", "bf16", "fp16", "fp8_e4m3", "fp8_e5m2"}));
   return expand(sweep);
 }
 
