@@ -1,8 +1,5 @@
 #include "kernels/forward.hpp"
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/shared_memory.hpp"
@@ -19,15 +16,20 @@ void poison_shared_memory() {
                                         static_cast<int>(kGpu.shared_per_block), nullptr));
 }
 
-// Uploads, launches, waits, downloads.
+// Launches, waits, downloads.
+void run_launch(const std::string& kernel, const GpuLaunch& launch, const ForwardParams& params,
+                const device::Tensors& tensors, Attention& outputs) {
+  poison_shared_memory();
+  device::require(launch(params, nullptr), kernel.c_str());
+  SWA_CUDA(cudaDeviceSynchronize());
+  tensors.read(outputs);
+}
+
 void run(const GpuKernel& kernel, const Problem& p, const Inputs& inputs, Attention& outputs) {
   const device::Tensors tensors(p, inputs, p.dtype);
   Workspace workspace;
   const GpuLaunch launch = kernel.prepare(p, workspace);
-  poison_shared_memory();
-  device::require(launch(tensors.params(), nullptr), kernel.name.c_str());
-  SWA_CUDA(cudaDeviceSynchronize());
-  tensors.read(outputs);
+  run_launch(kernel.name, launch, tensors.params(), tensors, outputs);
 }
 
 std::vector<Kernel> dressed(const std::vector<GpuKernel>& all) {
@@ -60,23 +62,16 @@ std::vector<Kernel> planted_gpu_kernels() {
 
 std::vector<Attention> gpu_layers(const std::string& name, const Problem& p, const Inputs& inputs,
                                   const std::vector<Window>& windows) {
-  const std::vector<GpuKernel>& all = all_gpu_kernels();
-  const auto kernel =
-      std::find_if(all.begin(), all.end(), [&](const GpuKernel& k) { return k.name == name; });
-  if (kernel == all.end()) throw std::logic_error("no GPU kernel is called " + name);
   device::Tensors tensors(p, inputs, p.dtype);
   Workspace workspace;
-  const GpuLaunch launch = kernel->prepare(p, workspace);
+  const GpuLaunch launch = gpu_kernel(name).prepare(p, workspace);
   std::vector<Attention> layers;
   for (const Window& window : windows) {
     ForwardParams params = tensors.params();
     params.window = window;
     tensors.poison_again();
-    poison_shared_memory();
-    device::require(launch(params, nullptr), name.c_str());
-    SWA_CUDA(cudaDeviceSynchronize());
     layers.push_back(poisoned_outputs(p));
-    tensors.read(layers.back());
+    run_launch(name, launch, params, tensors, layers.back());
   }
   return layers;
 }

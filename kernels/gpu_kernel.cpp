@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
+
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/tensors.hpp"
@@ -83,7 +85,7 @@ GpuKernel prefill_kernel(std::string name, TileLoop walk) {
     return [call = call_of(plan_prefill(p)), variant, dtype = p.dtype](
                const ForwardParams& params, cudaStream_t stream) mutable {
       call.params = params;
-      if (dtype == Dtype::fp32 || dtype == Dtype::tf32) {
+      if (stored_dtype(dtype) == Dtype::fp32) {
         return portable::launch_prefill_fp32(call, dtype, variant.walk, stream);
       }
       return portable::launch_prefill(call, dtype, variant, stream);
@@ -159,6 +161,13 @@ const std::vector<GpuKernel>& all_gpu_kernels() {
       naive_kernel(), prefill_kernel("portable-prefill", TileLoop::window),
       prefill_kernel("portable-mask-only", TileLoop::all), decode_kernel()};
   return kAll;
+}
+
+const GpuKernel& gpu_kernel(const std::string& name) {
+  for (const GpuKernel& kernel : all_gpu_kernels()) {
+    if (kernel.name == name) return kernel;
+  }
+  throw std::logic_error("no GPU kernel is called " + name);
 }
 
 const std::vector<GpuKernel>& all_planted_gpu_kernels() {

@@ -35,6 +35,8 @@ struct GpuKernel {
 };
 
 const std::vector<GpuKernel>& all_gpu_kernels();
+// The one of that name; there has to be one.
+const GpuKernel& gpu_kernel(const std::string& name);
 // Those of launch/planted.hpp.
 const std::vector<GpuKernel>& all_planted_gpu_kernels();
 

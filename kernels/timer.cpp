@@ -33,13 +33,6 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-const GpuKernel& find(const std::string& name) {
-  for (const GpuKernel& kernel : all_gpu_kernels()) {
-    if (kernel.name == name) return kernel;
-  }
-  throw std::logic_error("no GPU kernel is called " + name);
-}
-
 }  // namespace
 
 struct GpuTimer::State {
@@ -70,7 +63,7 @@ double GpuTimer::time(const std::string& name) {
   State& s = *state_;
   auto found = s.launches.find(name);
   if (found == s.launches.end()) {
-    found = s.launches.emplace(name, find(name).prepare(s.problem, s.workspace)).first;
+    found = s.launches.emplace(name, gpu_kernel(name).prepare(s.problem, s.workspace)).first;
   }
   s.tensors.poison_again();
   SWA_CUDA(cudaMemset(s.flush.get(), 0, s.flush.bytes()));

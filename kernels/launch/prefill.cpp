@@ -17,7 +17,7 @@ constexpr Index kMostBlocks = std::numeric_limits<std::int32_t>::max();
 // The tile of the problem's instance; without rows where there is none.
 PrefillPlan tile_of(const Problem& p) {
   PrefillPlan plan;
-  if (p.dtype == Dtype::fp32 || p.dtype == Dtype::tf32) {
+  if (stored_dtype(p.dtype) == Dtype::fp32) {
     const Fp32Tile tile = fp32_tile(larger(p.head_dim, p.value_dim()));
     plan.BM = tile.BM;
     plan.BN = tile.BN;

@@ -8,6 +8,15 @@
 namespace swa::portable {
 namespace {
 
+// Calls `use` with 0 to kCount - 1 as template argument.
+template <std::size_t kCount, class Use>
+void for_each_index(Use use) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (use.template operator()<i>(), ...);
+  }
+  (std::make_index_sequence<kCount>());
+}
+
 // Calls `launch` with the element type and, of the table's head dims, those of the call.
 template <const auto& kTable, class Launch>
 cudaError_t find_instance(const ForwardParams& p, Dtype dtype, Launch launch) {
@@ -18,10 +27,7 @@ cudaError_t find_instance(const ForwardParams& p, Dtype dtype, Launch launch) {
     if (dtype == Dtype::bf16) error = launch.template operator()<Bf16, kHeadDim, kHeadDimV>();
     if (dtype == Dtype::fp16) error = launch.template operator()<Fp16, kHeadDim, kHeadDimV>();
   };
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (try_one.template operator()<i>(), ...);
-  }
-  (std::make_index_sequence<kTable.size()>());
+  for_each_index<kTable.size()>(try_one);
   return error;
 }
 
@@ -42,10 +48,7 @@ cudaError_t launch_planted(const PrefillCall& call, Planted planted, cudaStream_
     if (call.params.head_dim != kHeadDim || call.params.head_dim_v != kHeadDim) return;
     error = launch_planted_of<Bf16, kHeadDim, kHeadDim>(call, planted, stream);
   };
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (try_one.template operator()<i>(), ...);
-  }
-  (std::make_index_sequence<kPlantedHeadDims.size()>());
+  for_each_index<kPlantedHeadDims.size()>(try_one);
   return error;
 }
 

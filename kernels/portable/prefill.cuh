@@ -17,6 +17,7 @@
 #include "kernels/launch/prefill_call.hpp"
 #include "kernels/portable/elements.cuh"
 #include "kernels/portable/plant.cuh"
+#include "kernels/portable/query_tile.cuh"
 #include "kernels/portable/softmax.cuh"
 #include "kernels/portable/visits.cuh"
 #include "kernels/portable/warp_rows.cuh"
@@ -177,12 +178,10 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
   const ForwardParams& p = call.params;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
-  // The newest tiles of a head come first: under a causal mask they are the longest.
-  const unsigned head_groups = static_cast<unsigned>(p.heads_q) / call.heads;
-  const unsigned above = blockIdx.x / call.query_tiles;
-  const Index query_tile = call.query_tiles - 1 - blockIdx.x % call.query_tiles;
-  const int first_head = static_cast<int>(above % head_groups) * call.heads;
-  CallSequence sequence = sequence_of(p, above / head_groups);
+  QueryTile own = query_tile_of_block(call);
+  const Index query_tile = own.index;
+  const int first_head = own.first_head;
+  CallSequence& sequence = own.sequence;
   plant<Config::kPlanted>(sequence.mask);
   const Mask& mask = sequence.mask;
   const TileShape shape{call.positions, BN};

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 
 #include "kernels/launch/prefill_call.hpp"
+#include "kernels/portable/query_tile.cuh"
 #include "kernels/portable/softmax.cuh"
 #include "kernels/portable/visits.cuh"
 #include "kernels/portable/warp_rows.cuh"
@@ -127,12 +128,10 @@ __global__ void __launch_bounds__(Config::kThreads)
   const ForwardParams& p = call.params;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
-  // The newest tiles of a head come first: under a causal mask they are the longest.
-  const unsigned head_groups = static_cast<unsigned>(p.heads_q) / call.heads;
-  const unsigned above = blockIdx.x / call.query_tiles;
-  const Index query_tile = call.query_tiles - 1 - blockIdx.x % call.query_tiles;
-  const int first_head = static_cast<int>(above % head_groups) * call.heads;
-  const CallSequence sequence = sequence_of(p, above / head_groups);
+  const QueryTile own = query_tile_of_block(call);
+  const Index query_tile = own.index;
+  const int first_head = own.first_head;
+  const CallSequence& sequence = own.sequence;
   const Mask& mask = sequence.mask;
   const TileShape shape{call.positions, BN};
   if (query_tile * shape.BM >= mask.n_q) return;

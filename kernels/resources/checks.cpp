@@ -34,7 +34,7 @@ ResourceCheck check_wide_sums(const Resources& r) {
 }
 
 ResourceCheck check_sums(const Resources& r) {
-  if (r.dtype == Dtype::fp32 || r.dtype == Dtype::tf32) return check_wide_sums(r);
+  if (stored_dtype(r.dtype) == Dtype::fp32) return check_wide_sums(r);
   const bool products = r.mma_scores > 0 && r.mma_values > 0 && r.mma_unknown == 0;
   ResourceCheck check{false, "fp32 sums", r, {}};
   check.holds = products && std::all_of(r.mma.begin(), r.mma.end(), sums_in_fp32);
@@ -97,7 +97,7 @@ std::vector<ResourceCheck> check_resources(const std::vector<Resources>& instanc
   }
   for (const Resources& r : instances) {
     const bool planted = r.variant != "plain" && r.variant != "general";
-    const bool one_for_both = r.dtype == Dtype::fp32 || r.dtype == Dtype::tf32;
+    const bool one_for_both = stored_dtype(r.dtype) == Dtype::fp32;
     if (r.kernel == "portable-prefill" && !planted && !one_for_both)
       checks.push_back(check_window(r, instances));
   }

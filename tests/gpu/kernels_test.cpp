@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu/here.hpp"
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/tensors.hpp"
@@ -14,14 +15,9 @@
 #include "verify/elements.hpp"
 
 using namespace swa;
+using swa::test::has_gpu;
 
 namespace {
-
-bool has_gpu() {
-  if (gpu_absence().empty()) return true;
-  std::printf("swa test skipped: %s\n", gpu_absence().c_str());
-  return false;
-}
 
 Problem layer(Window window, Index n_q = 1000) {
   Problem p;

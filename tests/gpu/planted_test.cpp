@@ -7,20 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "gpu/here.hpp"
 #include "kernels/forward.hpp"
 #include "problem/cases.hpp"
 #include "verify/judge.hpp"
 #include "verify/traps.hpp"
 
 using namespace swa;
+using swa::test::has_gpu;
 
 namespace {
-
-bool has_gpu() {
-  if (gpu_absence().empty()) return true;
-  std::printf("swa test skipped: %s\n", gpu_absence().c_str());
-  return false;
-}
 
 Problem telling(Index head_dim) {
   Problem p;

@@ -1,14 +1,13 @@
 // The poison of shared memory reaches the kernels that run after it.
 #include <doctest/doctest.h>
 
-#include <cstdio>
 #include <span>
 
+#include "gpu/here.hpp"
 #include "kernels/device/buffer.hpp"
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/shared_memory.hpp"
-#include "kernels/forward.hpp"
 
 using namespace swa;
 
@@ -29,10 +28,7 @@ __global__ void count_poison(unsigned* found) {
 }  // namespace
 
 TEST_CASE("gpu: a kernel that reads shared memory before it writes it finds NaN") {
-  if (!gpu_absence().empty()) {
-    std::printf("swa test skipped: %s\n", gpu_absence().c_str());
-    return;
-  }
+  if (!test::has_gpu()) return;
   const device::Facts gpu = device::all().front();
   unsigned found = 0;
   device::Buffer total(std::as_bytes(std::span(&found, 1)));
