@@ -41,16 +41,52 @@ std::vector<CompiledKernel> compiled_kernels() {
   return {};
 }
 
+std::vector<std::string> usual_gpu_kernels() {
+  return {};
+}
+
+std::vector<std::string> mma_units(Dtype /*dtype*/) {
+  return {};
+}
+
+// There is no timer, so that no member of one is ever called.
 struct GpuTimer::State {};
-GpuTimer::GpuTimer(const Problem& /*problem*/) {
+GpuTimer::GpuTimer(const Problem& /*problem*/, Replay /*replay*/) {
   throw CannotRun(gpu_absence());
 }
 GpuTimer::~GpuTimer() = default;
-double GpuTimer::time(const std::string& /*kernel*/) {
-  throw CannotRun(gpu_absence());
+GpuTimer::Entry GpuTimer::add_kernel(const std::string& /*name*/) {
+  return 0;
 }
-Index GpuTimer::nonfinite() {
-  throw CannotRun(gpu_absence());
+GpuTimer::Entry GpuTimer::add_empty(LaunchGrid /*grid*/) {
+  return 0;
+}
+GpuTimer::Entry GpuTimer::add_read(LaunchGrid /*grid*/) {
+  return 0;
+}
+GpuTimer::Entry GpuTimer::add_copy(LaunchGrid /*grid*/) {
+  return 0;
+}
+GpuTimer::Entry GpuTimer::add_mma(const std::string& /*unit*/, double /*flops*/) {
+  return 0;
+}
+double GpuTimer::roof_bytes() const {
+  return 0;
+}
+double GpuTimer::mma_flops(Entry /*entry*/) const {
+  return 0;
+}
+SampleCheck GpuTimer::check(Entry /*kernel*/) {
+  return {};
+}
+double GpuTimer::time(Entry /*entry*/) {
+  return 0;
+}
+std::vector<double> GpuTimer::time_sustained(Entry /*entry*/, double /*seconds*/) {
+  return {};
+}
+GpuCycles GpuTimer::count_cycles(Entry /*kernel*/) {
+  return {};
 }
 
 std::string gpu_absence() {

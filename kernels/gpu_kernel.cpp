@@ -51,7 +51,13 @@ GpuKernel naive_kernel() {
     };
   };
   kernel.issued_pairs = visible_pairs_of;
+  kernel.for_use = false;
+  kernel.mma = [](Dtype dtype) -> std::string_view { return dtype == Dtype::fp64 ? "" : "fma"; };
   return kernel;
+}
+
+std::string_view mma_of_portable(Dtype dtype) {
+  return dtype == Dtype::fp32 ? "fma" : "mma.sync";
 }
 
 Scores scores_of(const Problem& p) {
@@ -92,6 +98,8 @@ GpuKernel prefill_kernel(std::string name, TileLoop walk) {
     };
   };
   kernel.issued_pairs = [walk](const Problem& p) { return issued_pairs(p, plan_prefill(p), walk); };
+  kernel.for_use = walk == TileLoop::window;
+  kernel.mma = mma_of_portable;
   return kernel;
 }
 
@@ -151,6 +159,7 @@ GpuKernel decode_kernel() {
     };
   };
   kernel.issued_pairs = decode_issued_pairs;
+  kernel.mma = mma_of_portable;
   return kernel;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/device/buffer.hpp"
@@ -32,6 +33,9 @@ struct GpuKernel {
   std::function<GpuLaunch(const Problem&, Workspace&)> prepare;
   // Pairs that its tiles compute, hidden ones and idle rows included, over all heads and sequences.
   std::function<double(const Problem&)> issued_pairs;
+  bool for_use = true;  // false: it is there to be compared with
+  // The unit that its products run on, a name of mma_units(); empty where there is no such unit.
+  std::string_view (*mma)(Dtype) = nullptr;
 };
 
 const std::vector<GpuKernel>& all_gpu_kernels();

@@ -23,6 +23,13 @@ struct KeyCache {
   Index table_stride = 0;
 };
 
+// When the first warp of a launch began on a multiprocessor and the last one ended: its own clock,
+// and nanoseconds.
+struct SmClock {
+  unsigned long long first_cycle, last_cycle, first_ns, last_ns;
+};
+inline constexpr unsigned kMostSmClocks = 1024;
+
 // One forward call. Pointers are on the device; sizes and strides count elements. Entries are the
 // sequences where padded, one where packed; tokens are those of an entry.
 struct ForwardParams {
@@ -50,6 +57,9 @@ struct ForwardParams {
   double scale = 1;    // of q.k
   double softcap = 0;  // 0: none
   KeyCache cache;      // of k and v
+
+  // [kMostSmClocks], {max, 0, max, 0} before: of each multiprocessor. Null: not wanted.
+  SmClock* clocks = nullptr;
 };
 
 // One sequence of a call: its entry, its first tokens, and who sees whom within it.

@@ -41,8 +41,11 @@ Buffer numbers(const std::vector<Index>& values) {
   return values.empty() ? Buffer() : Buffer(std::as_bytes(std::span(values)));
 }
 
-Strides strides_of(const Shape& shape) {
+Strides heads_first(const Shape& shape) {
   return {shape.heads * shape.tokens * shape.dim, shape.tokens * shape.dim, shape.dim};
+}
+Strides tokens_first(const Shape& shape) {
+  return {shape.tokens * shape.heads * shape.dim, shape.dim, shape.heads * shape.dim};
 }
 
 }  // namespace
@@ -100,7 +103,7 @@ Tensors::Tensors(const Problem& p, const Inputs& inputs, Dtype dtype) : Tensors(
   if (!inputs.sink_logits.empty()) sink_logits_ = elements(lse_dtype_, inputs.sink_logits);
   upload_poison(dtype_, out_);
   upload_poison(lse_dtype_, lse_);
-  point(p);
+  point(p, heads_first);
 }
 
 Tensors::Tensors(const Problem& p) : Tensors(p, p.dtype) {
@@ -115,7 +118,7 @@ Tensors::Tensors(const Problem& p) : Tensors(p, p.dtype) {
   v_ = normal(dtype_, p.key_shape(p.value_dim()).size());
   if (p.sink_logits) sink_logits_ = normal(lse_dtype_, p.heads_q);
   poison_again();
-  point(p);
+  point(p, tokens_first);
 }
 
 void Tensors::poison_again() {
@@ -124,16 +127,7 @@ void Tensors::poison_again() {
   SWA_CUDA(cudaMemset(lse_.get(), kNaN, lse_.bytes()));
 }
 
-Index Tensors::nonfinite() const {
-  unsigned long long count = 0;
-  Buffer total(std::as_bytes(std::span(&count, 1)));
-  SWA_CUDA(count_nonfinite(out_.get(), dtype_, static_cast<Index>(out_.bytes()) / bytes(dtype_),
-                           static_cast<unsigned long long*>(total.get())));
-  total.download(std::as_writable_bytes(std::span(&count, 1)));
-  return static_cast<Index>(count);
-}
-
-void Tensors::point(const Problem& p) {
+void Tensors::point(const Problem& p, StridesOf strides_of) {
   params_ = sizes_of(p);
   params_.q = q_.get();
   params_.k = k_.get();
@@ -145,7 +139,7 @@ void Tensors::point(const Problem& p) {
   params_.k_strides = strides_of(k_shape_);
   params_.v_strides = strides_of(v_shape_);
   params_.out_strides = strides_of(p.query_shape(p.value_dim()));
-  params_.lse_strides = strides_of(p.query_shape(1));
+  params_.lse_strides = heads_first(p.query_shape(1));
   params_.cache = {p.cache.kind, p.cache.kind == CacheKind::ring ? k_shape_.tokens : 0,
                    p.cache.page, static_cast<const std::int32_t*>(table_.get()), table_stride_};
   params_.lengths_q = static_cast<const Index*>(lengths_q_.get());

@@ -18,7 +18,9 @@ ForwardParams sizes_of(const Problem& problem);
 class Tensors {
  public:
   Tensors(const Problem& problem, const Inputs& inputs, Dtype dtype);
-  // Random normal inputs of the problem's dtype, made on the device.
+  // Random normal inputs of the problem's dtype, made on the device: q, k, v and sink logits are
+  // the streams 0 to 3 of its seed. q, k, v and out lie as attention libraries have them, [batch,
+  // tokens, heads, dim].
   explicit Tensors(const Problem& problem);
 
   ForwardParams params() const { return params_; }
@@ -26,12 +28,11 @@ class Tensors {
   void read(Attention& outputs) const;
   // Fills the output with NaN again.
   void poison_again();
-  // Elements of the output that are NaN or infinite.
-  Index nonfinite() const;
 
  private:
   Tensors(const Problem& problem, Dtype dtype);  // without inputs
-  void point(const Problem& problem);
+  using StridesOf = Strides (*)(const Shape&);
+  void point(const Problem& problem, StridesOf strides_of);
 
   Dtype dtype_, lse_dtype_;
   Buffer q_, k_, v_, sink_logits_, out_, lse_;

@@ -21,12 +21,21 @@ std::string reason_of(const Problem& p, const PrefillPlan& plan, TileLoop walk) 
                      plan.heads, plan.positions, plan.BM);
 }
 
-LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk) {
+std::optional<std::string> too_much_shared_memory(Index bytes, const GpuModel& gpu) {
+  if (bytes <= gpu.shared_per_block) return std::nullopt;
+  return fmt::format("needs {} bytes of shared memory, and a block of {} has {}", bytes, gpu.arch,
+                     gpu.shared_per_block);
+}
+
+LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk,
+                      const GpuModel& gpu) {
   LaunchPlan launch;
   launch.kernel = kernel;
   launch.unsupported = prefill_unsupported(p);
   if (launch.unsupported) return launch;
   const PrefillPlan plan = plan_prefill(p);
+  launch.unsupported = too_much_shared_memory(plan.smem_bytes, gpu);
+  if (launch.unsupported) return launch;
   launch.reason = reason_of(p, plan, walk);
   launch.BM = plan.BM;
   launch.BN = plan.BN;
@@ -42,17 +51,19 @@ LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk
   return launch;
 }
 
-LaunchPlan decode_of(const Problem& p, int multiprocessors) {
+LaunchPlan decode_of(const Problem& p, const GpuModel& gpu) {
   LaunchPlan launch;
   launch.kernel = "portable-decode";
   launch.unsupported = decode_unsupported(p);
   if (launch.unsupported) return launch;
-  const DecodePlan plan = plan_decode(p, multiprocessors);
+  const DecodePlan plan = plan_decode(p, gpu.multiprocessors);
+  launch.unsupported = too_much_shared_memory(plan.tile.smem_bytes(), gpu);
+  if (launch.unsupported) return launch;
   launch.reason =
       plan.splits == 1
           ? "one part: there are blocks enough, or too few keys for each warp to stream"
           : fmt::format("{} parts of the keys that the rows see, for {} multiprocessors",
-                        plan.splits, multiprocessors);
+                        plan.splits, gpu.multiprocessors);
   launch.BM = DecodeTile::kRows;
   launch.BN = DecodeTile::kKeys;
   launch.heads = smaller(p.group(), launch.BM);
@@ -69,9 +80,9 @@ LaunchPlan decode_of(const Problem& p, int multiprocessors) {
 
 }  // namespace
 
-std::vector<LaunchPlan> launch_plans(const Problem& p, int multiprocessors) {
-  return {prefill_of(p, "portable-prefill", TileLoop::window),
-          prefill_of(p, "portable-mask-only", TileLoop::all), decode_of(p, multiprocessors)};
+std::vector<LaunchPlan> launch_plans(const Problem& p, const GpuModel& gpu) {
+  return {prefill_of(p, "portable-prefill", TileLoop::window, gpu),
+          prefill_of(p, "portable-mask-only", TileLoop::all, gpu), decode_of(p, gpu)};
 }
 
 }  // namespace swa

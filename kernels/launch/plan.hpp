@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/launch/gpus.hpp"
 #include "problem/problem.hpp"
 #include "tiles/counts.hpp"
 
@@ -23,7 +24,7 @@ struct LaunchPlan {
   double issued_pairs = 0;  // over all heads and sequences
 };
 
-// Of portable-prefill, portable-mask-only and portable-decode on a GPU of so many multiprocessors.
-std::vector<LaunchPlan> launch_plans(const Problem& problem, int multiprocessors);
+// Of portable-prefill, portable-mask-only and portable-decode.
+std::vector<LaunchPlan> launch_plans(const Problem& problem, const GpuModel& gpu);
 
 }  // namespace swa

@@ -4,6 +4,7 @@
 
 #include "kernels/launch/naive.hpp"
 #include "kernels/naive/naive.hpp"
+#include "kernels/ptx/stopwatch.cuh"
 
 namespace swa {
 namespace {
@@ -39,7 +40,8 @@ __device__ void for_each_key(const Mask& mask, Index row, Visit visit) {
 // Two passes over the row's keys: its highest score, then weights, sums and output, 256 elements at
 // a time.
 template <class Element, class Real, bool kFacts>
-__global__ void naive(const ForwardParams p, const NaiveFacts facts) {
+__global__ void naive(const __grid_constant__ ForwardParams p, const NaiveFacts facts) {
+  const ptx::Stopwatch stopwatch(p);
   const Index at = blockIdx.x * Index{kNaiveWarps} + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const Index row = at % p.n_q, head = at / p.n_q % p.heads_q, s = at / p.n_q / p.heads_q;

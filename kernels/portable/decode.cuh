@@ -16,6 +16,7 @@
 #include "kernels/portable/visits.cuh"
 #include "kernels/ptx/copy.cuh"
 #include "kernels/ptx/mma.cuh"
+#include "kernels/ptx/stopwatch.cuh"
 
 namespace swa::portable {
 
@@ -105,6 +106,7 @@ __global__ void __launch_bounds__(Config::kThreads)
   using Element = typename Config::Element;
   constexpr int kRows = Config::kRows, kKeys = Config::kKeys, kDimV = Config::kHeadDimV;
   const ForwardParams& p = call.params;
+  const ptx::Stopwatch stopwatch(p);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
   const int split = blockIdx.x % call.splits;

@@ -23,6 +23,7 @@
 #include "kernels/portable/warp_rows.cuh"
 #include "kernels/ptx/copy.cuh"
 #include "kernels/ptx/mma.cuh"
+#include "kernels/ptx/stopwatch.cuh"
 
 namespace swa::portable {
 
@@ -176,6 +177,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kTile.blocks)
   constexpr int BM = Config::BM, BN = Config::BN, kPitch = Config::kPitch;
   constexpr int kFragments = Config::kFragments, kRows = Config::kRows;
   const ForwardParams& p = call.params;
+  const ptx::Stopwatch stopwatch(p);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
   QueryTile own = query_tile_of_block(call);

@@ -14,6 +14,7 @@
 #include "kernels/portable/visits.cuh"
 #include "kernels/portable/warp_rows.cuh"
 #include "kernels/ptx/mma.cuh"
+#include "kernels/ptx/stopwatch.cuh"
 #include "tensor/dtype.hpp"
 
 namespace swa::portable {
@@ -126,6 +127,7 @@ __global__ void __launch_bounds__(Config::kThreads)
     prefill_fp32(const __grid_constant__ PrefillCall call, TileLoop loop) {
   constexpr int BM = Config::BM, BN = Config::BN, kPitch = Config::kPitch, kDim = Config::kDim;
   const ForwardParams& p = call.params;
+  const ptx::Stopwatch stopwatch(p);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
 
   const QueryTile own = query_tile_of_block(call);

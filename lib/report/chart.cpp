@@ -129,8 +129,9 @@ void draw_legend(Svg& svg, const Chart& chart, const Legend& legend) {
     const Series& series = chart.series[i];
     const double x = kPlot.x + static_cast<double>(i % legend.columns) * kPlot.width / 2;
     const double y = kHeight + 8 + static_cast<double>(i / legend.columns) * kLegendRow;
-    svg.line({x, y}, {x + kSample - 12, y}, Style{Fill::none, Ink::dark, 1.8, dashes(series.dash)});
-    draw_marker(svg, {x + (kSample - 12) / 2, y}, series);
+    const Style line{Fill::none, Ink::dark, 1.8, dashes(series.dash)};
+    if (series.line) svg.line({x, y}, {x + kSample - 12, y}, line);
+    if (series.markers) draw_marker(svg, {x + (kSample - 12) / 2, y}, series);
     svg.text({x + kSample, y + 4.5}, series.name);
   }
   svg.close();
@@ -185,8 +186,11 @@ Svg draw(const Chart& chart) {
     std::vector<Point> pixels;
     for (const Point& p : series.points) pixels.push_back({x.pixel(p.x), y.pixel(p.y)});
     svg.open("series");
-    svg.polyline(pixels, Style{Fill::none, Ink::dark, 1.8, dashes(series.dash)});
-    for (const Point& p : pixels) draw_marker(svg, p, series);
+    const Style line{Fill::none, Ink::dark, 1.8, dashes(series.dash)};
+    if (series.line) svg.polyline(pixels, line);
+    for (const Point& p : pixels) {
+      if (series.markers) draw_marker(svg, p, series);
+    }
     svg.close();
   }
   draw_legend(svg, chart, legend);

@@ -25,6 +25,7 @@ struct Series {
   std::string name;
   std::vector<Point> points;  // values, not pixels; drawn in this order
   std::size_t shape = 0, dash = 0;
+  bool line = true, markers = true;  // which of them are drawn
 };
 inline constexpr std::size_t kShapes = 4, kDashes = 5;
 

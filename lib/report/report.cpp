@@ -124,6 +124,13 @@ Record& Record::hide(std::string key, Value value) {
   return add(std::move(column), std::move(value));
 }
 
+Record& Record::hide(const Record& other) {
+  for (std::size_t i = 0; i < other.columns_.size(); ++i) {
+    hide(other.columns_[i].key, other.row_[i]);
+  }
+  return *this;
+}
+
 void append(Table& table, Record record) {
   if (table.rows.empty()) table.columns = record.columns_;
   const auto same_key = [](const Column& a, const Column& b) { return a.key == b.key; };

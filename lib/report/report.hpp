@@ -56,6 +56,8 @@ class Record {
   Record& add(Column column, Value value);
   // A cell of the machine formats only.
   Record& hide(std::string key, Value value);
+  // All cells of another record, for the machine formats only.
+  Record& hide(const Record& other);
 
  private:
   friend void append(Table& table, Record record);

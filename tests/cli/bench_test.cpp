@@ -1,12 +1,15 @@
 // swa bench: what its records say, and that they agree with one another. No time is judged here.
 #include <doctest/doctest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "process.hpp"
+#include "scratch.hpp"
 
 using namespace swa::test;
 using nlohmann::json;
@@ -182,6 +185,19 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench --nq 8,16 --W 2,4 --kernel cpu-tiled --export times.svg", 2, "a sweep over --nq"},
       {"bench --plan --nq 8 --rounds 2", 2, "--rounds has no say"},
       {"bench --plan --nq 8 --kernel cpu-tiled", 2, "names no kernel"},
+      {"bench --plan --nq 8 --arch sm_75", 2, "sm_80, sm_86"},
+      {"bench --nq 8 --arch sm_90", 2, "add --plan"},
+      {"bench --nq 8 --kernel cpu-tiled --regime often", 2, "--regime often"},
+      {"bench --suite perf --nq 8", 2, "--suite brings its own problems"},
+      {"bench --match x --nq 8", 2, "--match picks cases by name"},
+      {"bench --suite perf --list --rounds 3", 2, "--rounds has no say"},
+      {"bench --suite pref", 2, "perf"},
+      {"bench --nq 8 --random 3", 2, "--random"},
+      {"bench --nq 8 --figure times", 2, "add --export FILE.svg"},
+      {"bench --from nowhere.json", 2, "no figure is asked for"},
+      {"bench --from nowhere.json --export x.svg", 2, "nowhere.json"},
+      {"bench --nq 8 --kernel cpu-tiled --baseline nowhere.json", 2, "nowhere.json"},
+      {"bench --nq 8 --kernel cpu-tiled --max-regression 5%", 2, "add --baseline FILE"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.line);
@@ -217,4 +233,98 @@ TEST_CASE("bench --plan says what the GPU kernels would do, without a GPU") {
   CHECK(prefill["heads"] == 8);  // the band of a tile is W + 15 keys wide, and not W + 127
   CHECK(prefill["grid"] == 8192 / 16 * 8);
   CHECK(report["records"][5]["supported"] == false);  // decode of 8192 queries
+}
+
+TEST_CASE("bench --plan plans for the GPU that --arch names") {
+  // Splits follow the multiprocessors, and the rest does not depend on the GPU.
+  const string line = "bench --plan --W 4096 --nq 1 --nk 8192 --dtype bf16 --kernel *-decode";
+  const auto splits = [&](const string& arch) {
+    const json record = report_of(line + " --arch " + arch)["records"][0];
+    CHECK(record["arch"] == (arch == "80" ? "sm_80" : arch == "90a" ? "sm_90" : arch));
+    return record["splits"].get<int>();
+  };
+  CHECK(splits("80") < splits("90a"));
+  CHECK(splits("sm_90") == splits("90a"));
+  CHECK(contains(run_swa(line + " --arch sm_89").out, "L40S"));
+  const json record = report_of(line + " --arch sm_80")["records"][0];
+  CHECK(contains(record["repro"].get<string>(), "--arch sm_80"));
+}
+
+TEST_CASE("the perf suite is listed and planned without a GPU") {
+  const json listed = report_of("bench --suite perf --list");
+  std::set<string> names;
+  for (const json& r : listed["records"]) {
+    names.insert(r["case"].get<string>());
+    CHECK(r["n_k"] >= r["n_q"]);
+    CHECK(r.contains("seed"));
+  }
+  CHECK(names.size() == listed["records"].size());
+  // Sweeps over W, N, heads, head_dim, queries: more than a few values of each.
+  const auto values = [&](const string& key) {
+    std::set<json> all;
+    for (const json& r : listed["records"]) all.insert(r[key]);
+    return all.size();
+  };
+  CHECK(values("window") >= 9);
+  CHECK(values("n_q") >= 8);
+  CHECK(values("head_dim") >= 6);
+  CHECK(values("heads_kv") >= 5);
+  CHECK(values("batch") >= 4);
+  CHECK(values("dtype") == 2);
+  const json planned = report_of("bench --suite perf --plan --kernel portable-prefill,portable-decode");
+  CHECK(planned["records"].size() == 2 * names.size());
+  for (const json& r : planned["records"]) {
+    if (r["kernel"] == "portable-prefill") CHECK(r["supported"] == true);
+  }
+}
+
+TEST_CASE("a suite is not timed on the CPU unless its kernels are named") {
+  if (contains(output("--devices"), "NVIDIA ")) return;  // there is a GPU
+  const Finished run = run_swa("bench --suite perf", {.timeout = 10});
+  CHECK(run.status == 3);
+  CHECK(contains(run.err, "timed on a GPU"));
+  const json report = report_of("bench --suite full --match square --kernel cpu-tiled --rounds 1");
+  CHECK(report["records"][0]["case"] == "square");
+}
+
+TEST_CASE("bench compares with a baseline, and ends with 1 where a kernel is slower") {
+  const Scratch folder;
+  const string line = "bench --nq 300 --W 20 --rounds 2 --threads 1 --kernel cpu-tiled,oracle-band";
+  json before = report_of(line);
+  const auto compared = [&](const string& more) {
+    const string path = folder.write("before.json", before.dump());
+    return run_swa(line + " --baseline " + path + more);
+  };
+  for (json& r : before["records"]) r["seconds"] = r["seconds"].get<double>() * 1e3;
+  const Finished faster = compared("");
+  CHECK(faster.status == 0);
+  CHECK(contains(faster.out, "faster"));
+  for (json& r : before["records"]) r["seconds"] = r["seconds"].get<double>() * 1e-6;
+  const Finished slower = compared(" --max-regression 50%");
+  CHECK(slower.status == 1);
+  CHECK(contains(slower.out, "slower"));
+  before["records"][0]["n_q"] = before["records"][1]["n_q"] = 301;
+  const Finished other = compared("");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "before.json"));
+}
+
+TEST_CASE("bench draws what it wrote before, times and rooflines") {
+  const Scratch folder;
+  const string times = folder.folder() + "/times.json", svg = folder.folder() + "/times.svg";
+  const Finished swept = run_swa("bench --nq 32,64,128 --kernel cpu-tiled --rounds 1 --export " +
+                                 times + "," + svg);
+  REQUIRE(swept.status == 0);
+  const string drawn = folder.folder() + "/again.svg";
+  CHECK(run_swa("bench --from " + times + " --export " + drawn).status == 0);
+  const auto polylines = [&](const string& path) {
+    std::ifstream file(path);
+    const string text((std::istreambuf_iterator<char>(file)), {});
+    return text.substr(text.find("<polyline"));
+  };
+  CHECK(polylines(drawn) == polylines(svg));
+  // Nothing of a CPU's record says what its memory allows.
+  const Finished roofline =
+      run_swa("bench --from " + times + " --figure roofline --export " + drawn);
+  CHECK(roofline.status == 2);
 }

@@ -131,7 +131,7 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mistral-7b-v0.1"}) ==
         List{"gpt-oss-120b,mistral-7b-v0.1"});
   CHECK(bash.offers({"verify", "--suite", ""}) ==
-        List{"cache", "chapter", "full", "gpu", "section6"});
+        List{"cache", "chapter", "full", "gpu", "peers", "perf", "section6"});
   CHECK(bash.offers({"help", "tr"}) == List{"trap-demo"});
   CHECK(bash.offers({"--completion", ""}) == List{"bash", "zsh"});
   CHECK(bash.offers({"--manual", "ring"}) == List{"ring-sim"});

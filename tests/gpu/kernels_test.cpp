@@ -1,6 +1,7 @@
 // What holds for the GPU kernels beyond their numbers. Needs a GPU; says where there is none.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <span>
 #include <vector>
@@ -129,8 +130,14 @@ TEST_CASE("gpu: the last sequence of tensors with more than 2^32 elements") {
   device::Tensors tensors(p);
   const ForwardParams params = tensors.params();
   const auto of_last = [&](const void* from, const Shape& shape) {
+    // [tokens, heads, dim] there.
+    const std::vector<double> read =
+        read_elements(from, (p.batch - 1) * shape.size(), shape.size(), p.dtype);
     Tensor<double> tensor(shape);
-    tensor.data = read_elements(from, (p.batch - 1) * shape.size(), shape.size(), p.dtype);
+    for (Index i = 0; i < shape.tokens * shape.heads; ++i) {
+      std::copy_n(read.begin() + i * shape.dim, shape.dim,
+                  tensor.row(0, i % shape.heads, i / shape.heads));
+    }
     return tensor;
   };
   Inputs inputs;

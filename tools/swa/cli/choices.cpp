@@ -33,7 +33,7 @@ List planned_words() {
   Problem any;
   any.n_q = any.n_k = 1;
   List names;
-  for (const LaunchPlan& plan : launch_plans(any, 1)) names.push_back(plan.kernel);
+  for (const LaunchPlan& plan : launch_plans(any, kHopper)) names.push_back(plan.kernel);
   names.push_back(cpu_kernels({}).front().name);
   return names;
 }
@@ -55,6 +55,12 @@ List compiled_words() {
   for (const Resources& r : kernel_resources()) {
     if (words.empty() || words.back() != r.kernel) words.push_back(r.kernel);
   }
+  return words;
+}
+
+List arch_words() {
+  List words;
+  for (const GpuModel& gpu : kGpuModels) words.emplace_back(gpu.arch);
   return words;
 }
 
@@ -88,6 +94,11 @@ const std::vector<Row>& rows() {
       {"verify", "--dump", {{}, "", true}},
       {"", "--export", {{}, "", true}},
       {"bench", "--kernel", {timed_words()}},
+      {"bench", "--regime", {{"interleaved", "alone", "sustained"}}},
+      {"bench", "--figure", {{"times", "roofline"}}},
+      {"bench", "--arch", {arch_words()}},
+      {"bench", "--baseline", {{}, "", true}},
+      {"bench", "--from", {{}, "", true}},
       {"kernels", "--kernel", {compiled_words()}},
       {"", "--inputs", {recipe_words()}},
       {"tile-map", "--kernel", {planned_words()}},

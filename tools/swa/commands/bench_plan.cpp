@@ -1,47 +1,70 @@
 #include "commands/bench_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "commands/choose.hpp"
 #include "commands/problem_record.hpp"
-#include "kernels/launch/plan.hpp"
+#include "error.hpp"
 #include "verify/kernel.hpp"
 
 namespace swa::commands {
 namespace {
-
-constexpr int kMultiprocessors = 132;  // of an H100 or H200
 
 // 0 where nothing is visible and no tile is visited.
 double useful_share(const Problem& p, const LaunchPlan& plan) {
   return plan.issued_pairs == 0 ? 0 : visible_pairs_of(p) / plan.issued_pairs;
 }
 
-report::Record record_of(const Problem& p, const ProblemColumns& columns, const LaunchPlan& plan) {
+report::Record record_of(const Case& one, const ProblemColumns& columns, const LaunchPlan& plan,
+                         const GpuModel& gpu) {
+  const Problem& p = one.problem;
   report::Record record;
-  record.add({"kernel", "kernel"}, plan.kernel);
-  add_mask(record, p, columns);
-  add_rest(record, p, columns);
+  if (one.name.empty()) {
+    record.add({"kernel", "kernel"}, plan.kernel);
+    add_mask(record, p, columns);
+    add_rest(record, p, columns);
+  } else {
+    record.add({"case", "case"}, one.name).add({"kernel", "kernel"}, plan.kernel);
+    report::Record problem;
+    add_mask(problem, p, columns);
+    add_rest(problem, p, columns);
+    record.hide(problem);
+  }
   add_launch(record, plan);
-  add_reason(record, p, plan);
-  record.hide("repro",
-              fmt::format("swa bench --plan {} --kernel {}", swa::options(p), plan.kernel));
+  add_reason(record, p, plan, gpu);
+  std::string repro = fmt::format("swa bench --plan {} --kernel {}", swa::options(p), plan.kernel);
+  if (gpu.arch != kHopper.arch) repro += fmt::format(" --arch {}", gpu.arch);
+  record.hide("repro", repro);
   return record;
+}
+
+// "sm_90", "sm_90a", "90a" and "90" are one; "sm_90" is the table's.
+std::string plain_arch(std::string_view word) {
+  if (word.starts_with("sm_")) word.remove_prefix(3);
+  if (word.ends_with("a") || word.ends_with("f")) word.remove_suffix(1);
+  return fmt::format("sm_{}", word);
 }
 
 }  // namespace
 
-std::vector<LaunchPlan> plans_of(const Problem& problem) {
-  return launch_plans(problem, kMultiprocessors);
+const GpuModel& gpu_model(const cli::Option& arch) {
+  std::vector<std::string> known;
+  for (const GpuModel& gpu : kGpuModels) {
+    if (gpu.arch == plain_arch(arch.text)) return gpu;
+    known.emplace_back(gpu.arch);
+  }
+  throw UsageError(fmt::format("{} {} is not a GPU that plans are known for", arch.name, arch.text),
+                   fmt::format("one of {}", fmt::join(known, ", ")));
 }
 
-report::Lines plan_heading() {
+report::Lines plan_heading(const GpuModel& gpu) {
   return {
-      {fmt::format("plans for a GPU of {} multiprocessors (H100, H200); no GPU is needed, and "
-                   "nothing was run",
-                   kMultiprocessors)}};
+      {fmt::format("plans for a GPU of {} multiprocessors ({}); no GPU is needed, and nothing was "
+                   "run",
+                   gpu.multiprocessors, gpu.devices)}};
 }
 
 void add_launch(report::Record& record, const LaunchPlan& plan) {
@@ -57,34 +80,37 @@ void add_launch(report::Record& record, const LaunchPlan& plan) {
       .add({"splits", "splits"}, number(plan.splits));
 }
 
-void add_reason(report::Record& record, const Problem& p, const LaunchPlan& plan) {
+void add_reason(report::Record& record, const Problem& p, const LaunchPlan& plan,
+                const GpuModel& gpu) {
   record
       .add({"useful_share", "useful / issued", ".3f"},
            plan.unsupported ? report::Value() : report::Value(useful_share(p, plan)))
       .hide("issued_pairs", plan.issued_pairs)
       .hide("supported", !plan.unsupported)
       .add({"reason", "reason"}, plan.unsupported ? *plan.unsupported : plan.reason)
-      .hide("multiprocessors", Index{kMultiprocessors});
+      .hide("arch", std::string(gpu.arch))
+      .hide("multiprocessors", Index{gpu.multiprocessors});
 }
 
-cli::Outcome plan_launches(const std::vector<Case>& cases, const cli::Option& kernel) {
+cli::Outcome plan_launches(const std::vector<Case>& cases, const cli::Option& kernel,
+                           const GpuModel& gpu) {
   std::vector<Problem> problems;
   for (const Case& c : cases) problems.push_back(c.problem);
   const ProblemColumns columns(problems);
   std::vector<std::string> names;
-  for (const LaunchPlan& plan : plans_of(problems.front())) {
+  for (const LaunchPlan& plan : launch_plans(problems.front(), gpu)) {
     names.push_back(plan.kernel);
   }
   const std::vector<std::size_t> chosen =
       choose_names(kernel, names, "none of that name has a plan", "leave --kernel out for all");
   report::Table table;
-  for (const Problem& p : problems) {
-    const std::vector<LaunchPlan> plans = plans_of(p);
-    for (const std::size_t i : chosen) append(table, record_of(p, columns, plans[i]));
+  for (const Case& one : cases) {
+    const std::vector<LaunchPlan> plans = launch_plans(one.problem, gpu);
+    for (const std::size_t i : chosen) append(table, record_of(one, columns, plans[i], gpu));
   }
   cli::Outcome outcome;
   outcome.report.schema = "swa.bench-plan/1";
-  outcome.report.blocks = {plan_heading(), table};
+  outcome.report.blocks = {plan_heading(gpu), table};
   return outcome;
 }
 

@@ -2,6 +2,7 @@
 
 #include "commands/gpu_bench.hpp"
 #include "commands/run_cases.hpp"
+#include "error.hpp"
 #include "kernels/forward.hpp"
 
 namespace swa::commands {
@@ -14,6 +15,7 @@ double seconds(const std::string& kernel, const Problem& p) {
   bench.kernels = {kernel};
   bench.rounds = 8;
   const GpuBenchResult result = time_on_gpu(bench);
+  if (!result.wrong.lines.empty()) throw CannotRun(result.wrong.lines.front());
   return result.points.at(0).milliseconds * 1e-3;
 }
 

@@ -31,7 +31,7 @@ LaunchPlan cpu_plan(const Problem& p) {
 }
 
 std::vector<LaunchPlan> all_plans(const Problem& p) {
-  std::vector<LaunchPlan> plans = plans_of(p);
+  std::vector<LaunchPlan> plans = launch_plans(p, kHopper);
   plans.push_back(cpu_plan(p));
   return plans;
 }
@@ -98,7 +98,7 @@ report::Record record_of(const Problem& p, const ProblemColumns& columns, const 
   add_rest(record, p, columns);
   add_launch(record, plan);
   add_counts(record, p, plan);
-  add_reason(record, p, plan);
+  add_reason(record, p, plan, kHopper);
   const std::string repro = fmt::format("swa tile-map {} --kernel {} --dtype {}",
                                         swa::options(without_type), plan.kernel, name(p.dtype));
   record.hide("repro", plan.unsupported ? report::Value() : report::Value(repro));
@@ -135,7 +135,7 @@ std::vector<std::variant<report::Lines, report::Table>> kernel_tiles(
   }
   if (!any)
     throw UsageError(refusal, "swa bench --plan says of all kernels which support a problem");
-  return {plan_heading(), table};
+  return {plan_heading(kHopper), table};
 }
 
 }  // namespace swa::commands

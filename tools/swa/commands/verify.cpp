@@ -52,7 +52,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
       app, "verify", "compare kernels with the reference, element by element",
       "swa verify --W 100 --nq 96 --nk 600");
   command->judge({"status", {"case", "repro"}, "reason", {"pass"}, {"unsupported"}, {"error"}});
-  const auto cases = std::make_shared<CaseOptions>(*command);
+  const auto cases = std::make_shared<CaseOptions>(*command, "chapter", true);
   const std::vector<const cli::Option*> say_which = command->options();
   const auto files = std::make_shared<FileOptions>(*command);
   const cli::Option& fail_fast =
@@ -104,7 +104,7 @@ std::unique_ptr<cli::Command> verify(CLI::App& app) {
           const std::vector<const cli::Option*> folder = files->names_folder();
           allowed.insert(allowed.end(), folder.begin(), folder.end());
           self->refuse_beside(cases->list(), "runs nothing", allowed);
-          return list_cases(files->cases(*cases));
+          return list_cases(files->cases(*cases), "swa.verify.cases/1");
         }
         VerifyRun options;
         options.fail_fast = fail_fast.given();

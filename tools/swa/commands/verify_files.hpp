@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "commands/verify_cases.hpp"
+#include "commands/case_options.hpp"
 #include "commands/verify_dump.hpp"
 #include "verify/file_kernel.hpp"
 

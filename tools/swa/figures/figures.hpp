@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "budget/layout.hpp"
@@ -64,5 +65,18 @@ struct TimePoint {
   double milliseconds = 0;
 };
 std::string time_chart(const std::vector<TimePoint>& points, const std::string& problem);
+
+// Speed against FLOP per byte of memory traffic, log axes, below what memory and each unit allow.
+// At most eight kernels and four units.
+struct RooflinePoint {
+  std::string kernel;
+  double flops_per_byte = 0, tflops = 0;
+};
+struct RooflineRoofs {
+  double bytes_per_s = 0;
+  std::vector<std::pair<std::string, double>> flops_per_s;  // of each unit, by name
+};
+std::string roofline(const std::vector<RooflinePoint>& points, const RooflineRoofs& roofs,
+                     const std::string& problem);
 
 }  // namespace swa::figures

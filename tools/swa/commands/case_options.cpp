@@ -1,4 +1,4 @@
-#include "commands/verify_cases.hpp"
+#include "commands/case_options.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "cli/data.hpp"
 #include "cli/suggest.hpp"
 #include "cli/values.hpp"
+#include "commands/problem_record.hpp"
 #include "error.hpp"
 #include "problem/cases.hpp"
 #include "problem/random_problems.hpp"
@@ -18,6 +19,11 @@
 
 namespace swa::commands {
 namespace {
+
+// Those of data/cases.
+std::vector<std::string> suite_words() {
+  return {"cache", "chapter", "full", "gpu", "peers", "perf", "section6"};
+}
 
 // Those that match one of the patterns, in the order of the cases. A name that holds a comma can be
 // given whole.
@@ -47,15 +53,22 @@ std::vector<Case> matching(const cli::Option& match, const std::vector<Case>& ca
 
 }  // namespace
 
-CaseOptions::CaseOptions(cli::Command& command)
+CaseOptions::CaseOptions(cli::Command& command, std::string usual_suite, bool with_random)
     : problem_(command),
-      suite_(command.add_other("--suite", "",
-                               "a named list of problems instead: chapter (the default with no "
-                               "problem) or full")),
+      usual_suite_(std::move(usual_suite)),
+      suite_(command.add_other(
+          "--suite", "",
+          usual_suite_.empty()
+              ? "a named list of problems instead, such as perf"
+              : fmt::format("a named list of problems instead: {} (the default with no problem) "
+                            "or full",
+                            usual_suite_))),
       file_(command.add_other("--cases", "", "the problems of a case file instead")),
-      random_(command.add_other("--random", "",
-                                "so many random problems instead, small ones with the edges "
-                                "favoured; --seed draws the same again")),
+      random_(with_random
+                  ? &command.add_other("--random", "",
+                                       "so many random problems instead, small ones with the edges "
+                                       "favoured; --seed draws the same again")
+                  : nullptr),
       match_(command.add_other("--match", "",
                                "of a suite or file, the cases with these names; "
                                "* and ? are wildcards")),
@@ -67,8 +80,8 @@ std::vector<Case> CaseOptions::read() const {
 }
 
 std::vector<Case> CaseOptions::read_folder(const std::string& case_file) const {
-  for (const cli::Option* option : {&suite_, &file_, &random_}) {
-    if (!option->given()) continue;
+  for (const cli::Option* option : {&suite_, &file_, random_}) {
+    if (option == nullptr || !option->given()) continue;
     throw UsageError(fmt::format("the folder brings its own cases, so {} has no say", option->name),
                      fmt::format("leave {} out; --match picks some of the cases", option->name));
   }
@@ -81,7 +94,7 @@ std::vector<Case> CaseOptions::read_folder(const std::string& case_file) const {
 }
 
 std::optional<DrawnCases> CaseOptions::draw() const {
-  if (!random_.given()) return std::nullopt;
+  if (!gives_random()) return std::nullopt;
   for (const cli::Option* option : {&suite_, &file_, &match_}) {
     if (!option->given()) continue;
     throw UsageError(fmt::format("--random draws its own problems, so {} has no say", option->name),
@@ -92,7 +105,7 @@ std::optional<DrawnCases> CaseOptions::draw() const {
                      "leave the options out that state it; --seed alone may stand beside --random");
   }
   constexpr Index kMost = 100'000;  // as of a sweep
-  const Index count = cli::parse_count(random_.name, random_.text, {1, kMost});
+  const Index count = cli::parse_count(random_->name, random_->text, {1, kMost});
   DrawnCases drawn;
   drawn.seed = problem_.seed.given() ? cli::parse_seed(problem_.seed.name, problem_.seed.text)
                                      : std::random_device()();
@@ -113,11 +126,9 @@ std::vector<Case> CaseOptions::read_source() const {
         fmt::format("leave {} out, or the options that state a problem", option->name));
   }
   if (file_.given()) return read_file();
-  if (!problem_.given()) {
+  if (!problem_.given() && (suite_.given() || !usual_suite_.empty())) {
     const std::string suite =
-        suite_.given() ? cli::parse_choice(suite_.name, suite_.text,
-                                           {"cache", "chapter", "full", "gpu", "section6"})
-                       : "chapter";
+        suite_.given() ? cli::parse_choice(suite_.name, suite_.text, suite_words()) : usual_suite_;
     return read_cases(cli::data_path("cases/" + suite + ".toml"));
   }
   if (match_.given()) {
@@ -137,7 +148,10 @@ std::vector<Case> CaseOptions::read_file() const {
   return read_cases(file_.text);
 }
 
-cli::Outcome list_cases(const std::vector<Case>& cases) {
+cli::Outcome list_cases(const std::vector<Case>& cases, const std::string& schema) {
+  std::vector<Problem> problems;
+  for (const Case& c : cases) problems.push_back(c.problem);
+  const ProblemColumns columns(problems);
   report::Table table;
   for (const Case& c : cases) {
     report::Record record;
@@ -147,10 +161,14 @@ cli::Outcome list_cases(const std::vector<Case>& cases) {
             c.name)
         .add({"options", "options"}, options(c.problem))
         .add({"note", "note"}, c.note);
+    report::Record problem;
+    add_mask(problem, c.problem, columns);
+    add_rest(problem, c.problem, columns);
+    record.hide(problem);
     append(table, record);
   }
   cli::Outcome outcome;
-  outcome.report.schema = "swa.verify.cases/1";
+  outcome.report.schema = schema;
   outcome.report.summary = {{"cases", static_cast<Index>(cases.size())}};
   outcome.report.blocks = {table};
   return outcome;
