@@ -71,7 +71,10 @@ struct GpuTimer::State {
 
   Entry add(const std::string& name, device::Launch launch) {
     entries.push_back(
-        {device::Replayed(std::move(launch), name, replay == Replay::graph, stream.get()), {}, {}, 0});
+        {device::Replayed(std::move(launch), name, replay == Replay::graph, stream.get()),
+         {},
+         {},
+         0});
     return entries.size() - 1;
   }
   void flush_l2() { SWA_CUDA(cudaMemsetAsync(flush.get(), 0, flush.bytes(), stream.get())); }
@@ -124,10 +127,10 @@ GpuTimer::Entry GpuTimer::add_read(LaunchGrid grid) {
   State& s = *state_;
   const auto bytes = static_cast<std::size_t>(roof_bytes());
   s.need_roof_buffers(bytes);
-  return s.add("the read", [from = s.roof_from.get(), bytes,
-                            grid = s.grid(grid)](cudaStream_t stream) {
-    return launch_read(from, bytes, grid, stream);
-  });
+  return s.add("the read",
+               [from = s.roof_from.get(), bytes, grid = s.grid(grid)](cudaStream_t stream) {
+                 return launch_read(from, bytes, grid, stream);
+               });
 }
 
 GpuTimer::Entry GpuTimer::add_copy(LaunchGrid grid) {

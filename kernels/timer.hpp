@@ -60,13 +60,13 @@ class GpuTimer {
   Entry add_empty(LaunchGrid grid);
   Entry add_read(LaunchGrid grid);
   Entry add_copy(LaunchGrid grid);
-  // A loop on a unit of mma_units() with about as many FLOP as are asked for, and no fewer than fill
-  // 0.2 ms.
+  // A loop on a unit of mma_units() with about as many FLOP as are asked for, and no fewer than
+  // fill 0.2 ms.
   Entry add_mma(const std::string& unit, double flops);
   static constexpr double kMostRoofBytes = 0x1p32;
 
-  double roof_bytes() const;        // that a read or a copy moves
-  double mma_flops(Entry) const;    // of one launch
+  double roof_bytes() const;      // that a read or a copy moves
+  double mma_flops(Entry) const;  // of one launch
 
   // Runs a kernel once on poisoned outputs and judges them.
   SampleCheck check(Entry kernel);

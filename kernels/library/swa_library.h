@@ -1,6 +1,6 @@
 /* What libswa_portable.so offers besides swa_plugin(), to programs that have their tensors on the
- * GPU: its kernels, the inputs of `swa bench` and the oracle of `swa verify`. C89; tools/peers calls
- * it from Python. */
+ * GPU: its kernels, the inputs of `swa bench` and the oracle of `swa verify`. C89; tools/peers
+ * calls it from Python. */
 #ifndef SWA_LIBRARY_H
 #define SWA_LIBRARY_H
 
@@ -35,9 +35,9 @@ struct swa_check_result {
 /* Judges call->out, and call->lse where it is not NULL, as sample_check.hpp says. */
 int swa_check(struct swa_attention* call, struct swa_check_result* result);
 
-/* Fills `count` elements of a dtype of swa_plugin.h with standard normal numbers that depend on seed
- * and stream alone: of `swa bench`, q is stream 0, k 1, v 2 and the sink logits (SWA_FP32) 3, each
- * [batch, tokens, heads, dim]. On the default stream. */
+/* Fills `count` elements of a dtype of swa_plugin.h with standard normal numbers that depend on
+ * seed and stream alone: of `swa bench`, q is stream 0, k 1, v 2 and the sink logits (SWA_FP32) 3,
+ * each [batch, tokens, heads, dim]. On the default stream. */
 int swa_random_normal(void* to, int dtype, swa_int count, unsigned long seed, unsigned stream);
 
 #ifdef __cplusplus

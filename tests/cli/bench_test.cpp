@@ -237,7 +237,8 @@ TEST_CASE("bench --plan says what the GPU kernels would do, without a GPU") {
 
 TEST_CASE("bench --plan plans for the GPU that --arch names") {
   // Splits follow the multiprocessors, and the rest does not depend on the GPU.
-  const string line = "bench --plan --W 4096 --nq 1 --nk 8192 --dtype bf16 --kernel *-decode";
+  const string line =
+      "bench --plan --W 65536 --nq 1 --nk 131072 --heads 8 --dtype bf16 --kernel *-decode";
   const auto splits = [&](const string& arch) {
     const json record = report_of(line + " --arch " + arch)["records"][0];
     CHECK(record["arch"] == (arch == "80" ? "sm_80" : arch == "90a" ? "sm_90" : arch));
@@ -271,7 +272,8 @@ TEST_CASE("the perf suite is listed and planned without a GPU") {
   CHECK(values("heads_kv") >= 5);
   CHECK(values("batch") >= 4);
   CHECK(values("dtype") == 2);
-  const json planned = report_of("bench --suite perf --plan --kernel portable-prefill,portable-decode");
+  const json planned =
+      report_of("bench --suite perf --plan --kernel portable-prefill,portable-decode");
   CHECK(planned["records"].size() == 2 * names.size());
   for (const json& r : planned["records"]) {
     if (r["kernel"] == "portable-prefill") CHECK(r["supported"] == true);
@@ -312,8 +314,8 @@ TEST_CASE("bench compares with a baseline, and ends with 1 where a kernel is slo
 TEST_CASE("bench draws what it wrote before, times and rooflines") {
   const Scratch folder;
   const string times = folder.folder() + "/times.json", svg = folder.folder() + "/times.svg";
-  const Finished swept = run_swa("bench --nq 32,64,128 --kernel cpu-tiled --rounds 1 --export " +
-                                 times + "," + svg);
+  const Finished swept = run_swa(
+      "bench --W 16 --nq 32,64,128 --kernel cpu-tiled --rounds 1 --export " + times + "," + svg);
   REQUIRE(swept.status == 0);
   const string drawn = folder.folder() + "/again.svg";
   CHECK(run_swa("bench --from " + times + " --export " + drawn).status == 0);

@@ -34,7 +34,7 @@ Traffic counted(const Problem& p) {
 TEST_CASE("the least traffic is that of the keys that some row sees") {
   RandomProblems problems(3);
   int hidden = 0;  // problems with keys that no row sees
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 600; ++i) {
     const Problem p = problems.next();
     if (p.n_q * p.n_k > 1 << 20) continue;
     CAPTURE(options(p));

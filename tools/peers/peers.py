@@ -17,9 +17,11 @@ import os
 import pathlib
 import platform
 import shlex
+import shutil
 import site
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -144,8 +146,27 @@ EMPTY = {"seconds": None, "seconds_min": None, "seconds_q1": None, "seconds_q3":
          "error": None, "bound": None, "checked_rows": None}
 
 
-def time_case(library, adapters, absent, case, rounds, flush):
-    """A record for each adapter."""
+class ContextLost(Exception):
+    """A kernel broke the process's GPU context: nothing more can run in it."""
+
+    def __init__(self, peer, reason):
+        super().__init__(reason)
+        self.peer = peer
+
+
+def is_context_lost():
+    import torch
+
+    try:
+        torch.zeros(1, device="cuda").item()
+        return False
+    except RuntimeError:
+        return True
+
+
+def time_case(library, adapters, absent, case, rounds, flush, broken):
+    """A record for each adapter. `broken`: name -> reason of those that broke the process on this
+    case before. Throws ContextLost."""
     import torch
 
     from call import NotCalled, Refused
@@ -165,6 +186,9 @@ def time_case(library, adapters, absent, case, rounds, flush):
         if adapter.NAME in absent:
             note(adapter, "missing", absent[adapter.NAME])
             continue
+        if adapter.NAME in broken:
+            note(adapter, "missing", f"broke the process: {broken[adapter.NAME]}")
+            continue
         its = for_adapter(call, adapter)
         try:
             runner = Runner(adapter.prepare(its))
@@ -178,6 +202,8 @@ def time_case(library, adapters, absent, case, rounds, flush):
             note(adapter, "not called", str(reason))
             continue
         except Exception as error:  # noqa: BLE001: a case that breaks one library is its own
+            if is_context_lost():
+                raise ContextLost(adapter.NAME, first_line(error)) from error
             torch.cuda.empty_cache()
             note(adapter, "missing", f"broke off: {first_line(error)}")
             continue
@@ -196,8 +222,51 @@ def time_case(library, adapters, absent, case, rounds, flush):
 
 def driver_version():
     query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    if shutil.which(query[0]) is None:
+        return "unknown"
     result = subprocess.run(query, capture_output=True, text=True, check=False)
     return result.stdout.splitlines()[0] if result.returncode == 0 else "unknown"
+
+
+def new_run(here):
+    import torch
+
+    return {
+        "schema": "swa.peers/1", "date": datetime.date.today().isoformat(),
+        "device": torch.cuda.get_device_name(), "driver": driver_version(),
+        "cuda": torch.version.cuda, "python": platform.python_version(),
+        "versions": {"PyTorch": torch.__version__, **{n: v for n, v in here.items() if n != "swa"}},
+        "command": "python3 tools/peers/peers.py " + shlex.join(sys.argv[1:]), "records": []}
+
+
+# Where a process whose GPU context was lost leaves what it knows to the next one.
+STATE = "SWA_PEERS_STATE"
+
+
+def begin_again(run, broken):
+    """This program once more, in a process with a GPU context of its own."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json", delete=False) as state:
+        json.dump({"run": run, "broken": broken}, state)
+    os.environ[STATE] = state.name
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+def left_state():
+    """(run, broken) of the process before this one; (None, {}) where there was none."""
+    path = os.environ.pop(STATE, None)
+    if path is None:
+        return None, {}
+    state = json.loads(pathlib.Path(path).read_text())
+    os.unlink(path)
+    return state["run"], state["broken"]
+
+
+def write_run(path, run):
+    """What was measured stays, should the rest not come to its end."""
+    part = pathlib.Path(f"{path}.part")
+    part.write_text(json.dumps(run, indent=1))
+    part.replace(path)
 
 
 def time_all(arguments):
@@ -211,37 +280,42 @@ def time_all(arguments):
     adapters = [a for a in find_adapters(arguments) if getattr(a, "TIMED", True)]
     adapters[0].library = library
     here, absent = versions_of(adapters)
-    run = {
-        "schema": "swa.peers/1", "date": datetime.date.today().isoformat(),
-        "device": torch.cuda.get_device_name(), "driver": driver_version(),
-        "cuda": torch.version.cuda, "python": platform.python_version(),
-        "versions": {"PyTorch": torch.__version__, **{n: v for n, v in here.items() if n != "swa"}},
-        "command": "python3 tools/peers/peers.py " + shlex.join(sys.argv[1:]), "records": []}
     # FlashAttention-3's package and a Triton file are the user's: absent, they have no column.
     extras = {"FA3", "Triton file"}
     adapters = [a for a in adapters if a.NAME in here or a.NAME not in extras]
     flush = torch.empty(FLUSH_BYTES // 4, device="cuda")
     peers = [a.NAME for a in adapters if a.NAME != "swa"]
-    print(report.heading(peers), flush=True)
+    run, broken = left_state()
+    if run is None:
+        run = new_run(here)
+        print(report.heading(peers), flush=True)
+    done = {record["case"] for record in run["records"]}
     for case in listed_cases(arguments):
+        name = case["case"]
         refusal = problem_refusal(case)
-        if refusal:
-            print(f"{case['case']} left out: {refusal}", flush=True)
+        if refusal and not done:
+            print(f"{name} left out: {refusal}", flush=True)
+        if refusal or name in done:
             continue
-        begin = time.monotonic()
+        begin, lost = time.monotonic(), False
         try:
-            records = time_case(library, adapters, absent, case, arguments.rounds, flush)
-        except Exception as error:  # noqa: BLE001: no memory for the inputs, or a broken context
+            records = time_case(library, adapters, absent, case, arguments.rounds, flush,
+                                broken.get(name, {}))
+        except ContextLost as error:
+            broken.setdefault(name, {})[error.peer] = str(error)
+            begin_again(run, broken)
+        except Exception as error:  # noqa: BLE001: no memory for the inputs, say
+            lost = is_context_lost()
             reason = f"the case broke off: {first_line(error)}"
             records = {a.NAME: {**case, "peer": a.NAME, "kernel": a.NAME, "status": "missing",
                                 "reason": reason, **EMPTY} for a in adapters}
         run["records"] += records.values()
-        print(report.row(case["case"], records, peers), flush=True)
-        print(f"{case['case']}: {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
-        if arguments.json:  # what was measured stays, should the rest not come to its end
-            part = pathlib.Path(arguments.json + ".part")
-            part.write_text(json.dumps(run, indent=1))
-            part.replace(arguments.json)
+        print(report.row(name, records, peers), flush=True)
+        print(f"{name}: {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+        if arguments.json:
+            write_run(arguments.json, run)
+        if lost:
+            begin_again(run, broken)
         torch.cuda.empty_cache()
 
 

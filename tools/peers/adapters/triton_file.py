@@ -39,6 +39,9 @@ def prepare(call):
     call.refuse(softcap=False, sink_logits=False, packed=False, two_sided=False, top_left=False)
     if abs(call.scale * call.q.shape[-1] ** 0.5 - 1) > 1e-6:
         raise Refused("scale: it has its own")
+    batch, n_k, heads = call.k.shape[0], call.max_k, call.q.shape[2]
+    if batch * heads * n_k * call.k.shape[3] >= 1 << 31:
+        raise Refused("offsets beyond 2^31 elements, which the listing computes in 32 bits")
     attention = _module().swa_attention
     batch, n_q, heads, dim = call.q.shape
     window = call.max_k if call.window is None else call.window

@@ -94,12 +94,11 @@ void require_contiguous(const std::vector<Case>& cases) {
 }
 
 Figure parse_figure(const cli::Option& option, bool wanted) {
-  const std::string word =
-      cli::parse_choice(option.name, option.text, {"times", "roofline"});
+  const std::string word = cli::parse_choice(option.name, option.text, {"times", "roofline"});
   if (!wanted && option.given()) {
-    throw UsageError(fmt::format("{} says what --export FILE.svg draws, and there is none",
-                                 option.name),
-                     "add --export FILE.svg");
+    throw UsageError(
+        fmt::format("{} says what --export FILE.svg draws, and there is none", option.name),
+        "add --export FILE.svg");
   }
   if (!wanted) return Figure::none;
   return word == "times" ? Figure::times : Figure::roofline;
@@ -177,8 +176,7 @@ cli::Outcome run(const Options& options) {
                     {"broken_roofs", static_cast<Index>(gpu.broken_roofs.lines.size())},
                     {"slower", slower}};
   if (options.figure != Figure::none && !records.empty()) {
-    outcome.figure =
-        draw(options.figure, records, swa::options(options.cases.front().problem));
+    outcome.figure = draw(options.figure, records, swa::options(options.cases.front().problem));
   }
   if (stop_requested()) {
     terminal::say_interrupted("the report holds the rounds that were run");
@@ -193,8 +191,7 @@ cli::Outcome redraw(const std::string& path, Figure figure) {
   cli::Outcome outcome;
   outcome.report.schema = "swa.bench.from/1";
   outcome.report.summary = {{"records", static_cast<Index>(records.size())}};
-  outcome.report.blocks = {
-      report::Lines{{fmt::format("{} records of {}", records.size(), path)}}};
+  outcome.report.blocks = {report::Lines{{fmt::format("{} records of {}", records.size(), path)}}};
   outcome.figure = draw(figure, records, path);
   return outcome;
 }
@@ -217,8 +214,8 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
   const cli::Option& regimes = command->add_other(
       "--regime", "interleaved",
       "how a GPU kernel meets the clock: interleaved, alone after a rest, or sustained");
-  const cli::Option& launches = command->add_flag(
-      "--launches", "time launches of the GPU kernels in place of graph replays");
+  const cli::Option& launches =
+      command->add_flag("--launches", "time launches of the GPU kernels in place of graph replays");
   const cli::Option& plan = command->add_flag(
       "--plan", "print what the GPU kernels would do, and run nothing; needs no GPU");
   const cli::Option& arch =
@@ -261,6 +258,8 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
                        "add --baseline FILE");
     }
     Options options;
+    options.cases = cases->read();
+    require_contiguous(options.cases);
     options.figure = parse_figure(figure, self->wants_figure());
     options.cpu.tile = {cli::parse_count(BM.name, BM.text), cli::parse_count(BN.name, BN.text)};
     choose_kernels(kernel, !cases->is_stated(), options);
@@ -276,8 +275,6 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
       options.baseline = {report::read_records(baseline.text),
                           parse_percent(max_regression.name, max_regression.text)};
     }
-    options.cases = cases->read();
-    require_contiguous(options.cases);
     options.cpu.cases = options.gpu.cases = options.cases;
     return run(options);
   });

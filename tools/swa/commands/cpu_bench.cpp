@@ -36,8 +36,9 @@ report::Record record_of(const CpuBench& bench, const TimedKernel& kernel, const
   const GemmShape& shape = timing.roof_shape;
   report::Record record;
   record
-      .add({"case", "case", "", one.name.empty() ? report::Show::machine : report::Show::everywhere},
-           one.name)
+      .add(
+          {"case", "case", "", one.name.empty() ? report::Show::machine : report::Show::everywhere},
+          one.name)
       .add({"kernel", "kernel"}, kernel.name);
   add_mask(record, p, columns);
   add_rest(record, p, columns);

@@ -128,7 +128,8 @@ std::string roofline_of(const std::vector<ReadRecord>& records, const std::strin
       }
       return *found;
     };
-    const double seconds = number("seconds"), bytes = number("bytes"), flops = number("useful_flops");
+    const double seconds = number("seconds"), bytes = number("bytes"),
+                 flops = number("useful_flops");
     const auto* const kernel = std::get_if<std::string>(&needed(record, "kernel"));
     points.push_back({kernel == nullptr ? "" : *kernel, flops / bytes, flops / seconds * 1e-12});
     roofs.bytes_per_s =

@@ -68,9 +68,8 @@ class Contest {
         one_by_one([&](GpuTimer::Entry entry) { return after_rest(entry); });
         break;
       case Regime::sustained:
-        one_by_one([&](GpuTimer::Entry entry) {
-          return timer_.time_sustained(entry, kSustainedSeconds);
-        });
+        one_by_one(
+            [&](GpuTimer::Entry entry) { return timer_.time_sustained(entry, kSustainedSeconds); });
         break;
     }
     std::vector<GpuTiming> timings;
@@ -182,6 +181,34 @@ class Contest {
   std::map<GpuTimer::Entry, std::vector<GpuCycles>> cycles_;
 };
 
+// Kernels that support only some of the problems, by kernel and reason.
+class LeftOut {
+ public:
+  void add(const std::string& kernel, const std::string& reason, const std::string& problem) {
+    const auto same = [&](const Entry& e) { return e.kernel == kernel && e.reason == reason; };
+    auto entry = std::find_if(entries_.begin(), entries_.end(), same);
+    if (entry == entries_.end()) entry = entries_.insert(entry, {kernel, reason, problem, 0});
+    ++entry->problems;
+  }
+  report::Lines lines() const {
+    report::Lines lines;
+    for (const Entry& e : entries_) {
+      const std::string others =
+          e.problems > 1 ? fmt::format(" and {} more", e.problems - 1) : std::string();
+      lines.lines.push_back(
+          fmt::format("{} left out of '{}'{}: {}", e.kernel, e.problem, others, e.reason));
+    }
+    return lines;
+  }
+
+ private:
+  struct Entry {
+    std::string kernel, reason, problem;  // the first one
+    Index problems = 0;
+  };
+  std::vector<Entry> entries_;
+};
+
 void require_normal(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     const auto refuse = [](const std::string& option) {
@@ -219,6 +246,7 @@ GpuBenchResult time_on_gpu(const GpuBench& bench) {
   const ProblemColumns columns(problems);
   terminal::Progress progress("bench", problems.size());
   GpuBenchResult result;
+  LeftOut left_out;
   for (std::size_t i = 0; i < bench.cases.size() && !stop_requested(); ++i) {
     const Case& one = bench.cases[i];
     const std::string words = one.name.empty() ? swa::options(one.problem) : one.name;
@@ -228,8 +256,7 @@ GpuBenchResult time_on_gpu(const GpuBench& bench) {
       const auto chosen = std::find(bench.kernels.begin(), bench.kernels.end(), work.kernel);
       if (chosen == bench.kernels.end()) continue;
       if (work.unsupported) {
-        result.unsupported.lines.push_back(
-            fmt::format("{} left out of '{}': {}", work.kernel, words, *work.unsupported));
+        left_out.add(work.kernel, *work.unsupported, words);
         continue;
       }
       const SampleCheck check = contest.add(work);
@@ -253,6 +280,7 @@ GpuBenchResult time_on_gpu(const GpuBench& bench) {
       }
     }
   }
+  result.unsupported = left_out.lines();
   return result;
 }
 

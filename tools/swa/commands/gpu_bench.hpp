@@ -37,9 +37,9 @@ struct GpuBench {
 // finds wrong on a problem is not timed. Ends early after a signal.
 struct GpuBenchResult {
   report::Table table;
-  report::Lines unsupported;  // a line for each kernel and problem left out
-  report::Lines wrong;        // one for each kernel that failed on a problem
-  report::Lines broken_roofs; // one for each share of a roof above 1: it is no roof
+  report::Lines unsupported;   // a line for each kernel and reason for which it left problems out
+  report::Lines wrong;         // one for each kernel that failed on a problem
+  report::Lines broken_roofs;  // one for each share of a roof above 1: it is no roof
   std::vector<figures::TimePoint> points;
 };
 GpuBenchResult time_on_gpu(const GpuBench& bench);

@@ -12,12 +12,12 @@ namespace swa::commands {
 namespace {
 
 struct Shares {
-  double memory = 0;       // least time that the bytes take / time
-  double launch = 0;       // an empty launch / time
-  double mma_roof = 0;     // FLOP/s of the kernel's own unit; 0: none known
-  double mma = 0;          // useful FLOP/s / mma_roof
-  std::string fastest;     // unit of this GPU
-  double fastest_roof = 0; // its FLOP/s
+  double memory = 0;        // least time that the bytes take / time
+  double launch = 0;        // an empty launch / time
+  double mma_roof = 0;      // FLOP/s of the kernel's own unit; 0: none known
+  double mma = 0;           // useful FLOP/s / mma_roof
+  std::string fastest;      // unit of this GPU
+  double fastest_roof = 0;  // its FLOP/s
   double of_fastest = 0;
 };
 
@@ -82,8 +82,9 @@ report::Record gpu_record(const GpuBench& bench, const Case& one, const ProblemC
   const bool several = bench.regimes.size() > 1;
   report::Record record;
   record
-      .add({"case", "case", "", one.name.empty() ? report::Show::machine : report::Show::everywhere},
-           one.name)
+      .add(
+          {"case", "case", "", one.name.empty() ? report::Show::machine : report::Show::everywhere},
+          one.name)
       .add({"kernel", "kernel"}, t.work.kernel)
       .add({"regime", "regime", "", several ? report::Show::everywhere : report::Show::machine},
            t.regime);

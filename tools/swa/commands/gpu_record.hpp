@@ -15,11 +15,11 @@ struct GpuTiming {
   GpuWork work;
   SampleCheck check;
   std::string regime;
-  std::vector<double> seconds;  // of the rounds, sorted
-  GpuCycles cycles;             // 0 where they were not counted
-  double empty = 0;             // a launch of the kernel's grid that does nothing
-  double bytes = 0;             // that each read and copy moves
-  double read = 0, copy = 0;    // with the kernel's grid
+  std::vector<double> seconds;          // of the rounds, sorted
+  GpuCycles cycles;                     // 0 where they were not counted
+  double empty = 0;                     // a launch of the kernel's grid that does nothing
+  double bytes = 0;                     // that each read and copy moves
+  double read = 0, copy = 0;            // with the kernel's grid
   double best_read = 0, best_copy = 0;  // with the grid that suits the GPU best
   std::vector<std::pair<std::string, double>> loops;  // unit, FLOP/s
 };
