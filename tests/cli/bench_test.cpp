@@ -189,7 +189,7 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench --nq 8 --arch sm_90", 2, "add --plan"},
       {"bench --nq 8 --kernel cpu-tiled --regime often", 2, "--regime often"},
       {"bench --suite perf --nq 8", 2, "--suite brings its own problems"},
-      {"bench --match x --nq 8", 2, "--match picks cases by name"},
+      {"bench --match x --nq 8", 2, "picks cases by name"},
       {"bench --suite perf --list --rounds 3", 2, "--rounds has no say"},
       {"bench --suite pref", 2, "perf"},
       {"bench --nq 8 --random 3", 2, "--random"},

@@ -105,8 +105,8 @@ bool is_real(const Asked& asked) {
 
 // Names of files and folders may be digits.
 bool is_name(const Asked& asked) {
-  const vector<string> names{"--out", "--output", "--lse",    "--q",   "--k",
-                             "--v",   "--dump",   "--config", "--gguf"};
+  const vector<string> names{"--out",  "--output", "--lse",  "--q",        "--k",   "--v",
+                             "--dump", "--config", "--gguf", "--baseline", "--from"};
   return std::find(names.begin(), names.end(), asked.option) != names.end();
 }
 

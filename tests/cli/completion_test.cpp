@@ -55,8 +55,9 @@ bool brings_cases(const string& option) {
 
 // What makes a command complete besides the option that is tried.
 string rest_of(const string& command, const string& option) {
-  const bool needs_problem =
-      command == "tile-map" || command == "bench" || (command == "verify" && !brings_cases(option));
+  const bool takes_cases = command == "verify" || command == "bench";
+  const bool needs_problem = command == "tile-map" || (takes_cases && !brings_cases(option));
+  if (option == "--arch") return "--plan --nq 8";
   if (needs_problem && option == "--cache") return "--nq 8 --W 4";  // a ring wants a window
   if (needs_problem) return "--nq 8";
   if (option == "--solve") return "--under 80GiB";
@@ -173,7 +174,7 @@ TEST_CASE("bash offers no suite whose name a shell would run") {
   data.write("cases/$(true).toml", "");
   data.write("cases/mine.toml", "");
   CHECK(run_swa("--words suites", data.setup()).out ==
-        "cache\nchapter\nfull\ngpu\nmine\nsection6\n");
+        "cache\nchapter\nfull\ngpu\nmine\npeers\nperf\nsection6\n");
 }
 
 TEST_CASE("bash offers every option of every command") {
@@ -239,6 +240,7 @@ TEST_CASE("bash offers exactly the words that an option takes") {
         const Finished run = run_swa(line);
         CHECK((run.status == 0 || contains(run.err, word + " has no folder") ||
                contains(run.err, "--cache " + word + ": bench times") ||
+               contains(run.err, "add --export FILE.svg") ||
                contains(run.err, "swa kernels: this build has no CUDA kernels")));
       }
       if (!wanted.empty()) lists.insert(command.name + ' ' + name);

@@ -250,11 +250,14 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
       return plan_launches(cases->read(), kernel, gpu_model(arch));
     }
     if (arch.given()) {
-      throw UsageError("--arch names the GPU of a plan, and none is asked for",
+      throw UsageError(fmt::format("--arch {} is the GPU of a plan, and none is asked for",
+                                   gpu_model(arch).arch),
                        "add --plan, or leave --arch out");
     }
+    const double regression = parse_percent(max_regression.name, max_regression.text);
     if (max_regression.given() && !baseline.given()) {
-      throw UsageError("--max-regression compares with a baseline, and there is none",
+      throw UsageError(fmt::format("{} {} is of a baseline, and there is none", max_regression.name,
+                                   max_regression.text),
                        "add --baseline FILE");
     }
     Options options;
@@ -272,8 +275,7 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
     options.gpu.regimes = parse_regimes(regimes);
     if (launches.given()) options.gpu.replay = GpuTimer::Replay::launch;
     if (baseline.given()) {
-      options.baseline = {report::read_records(baseline.text),
-                          parse_percent(max_regression.name, max_regression.text)};
+      options.baseline = {report::read_records(baseline.text), regression};
     }
     options.cpu.cases = options.gpu.cases = options.cases;
     return run(options);

@@ -57,7 +57,7 @@ const GpuModel& gpu_model(const cli::Option& arch) {
     known.emplace_back(gpu.arch);
   }
   throw UsageError(fmt::format("{} {} is not a GPU that plans are known for", arch.name, arch.text),
-                   fmt::format("one of {}", fmt::join(known, ", ")));
+                   fmt::format("choose from {}", fmt::join(known, ", ")));
 }
 
 report::Lines plan_heading(const GpuModel& gpu) {

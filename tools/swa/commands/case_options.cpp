@@ -132,8 +132,9 @@ std::vector<Case> CaseOptions::read_source() const {
     return read_cases(cli::data_path("cases/" + suite + ".toml"));
   }
   if (match_.given()) {
-    throw UsageError("--match picks cases by name, and stated problems have none",
-                     "leave --match out, or give --suite or --cases");
+    throw UsageError(
+        fmt::format("--match {} picks cases by name, and stated problems have none", match_.text),
+        "leave --match out, or give --suite or --cases");
   }
   return problem_.read();
 }
