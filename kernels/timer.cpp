@@ -82,7 +82,7 @@ struct GpuTimer::State {
     if (wanted.blocks == 0) return best_grid(facts.multiprocessors);
     return {static_cast<unsigned>(wanted.blocks), static_cast<unsigned>(wanted.threads)};
   }
-  // Random bytes to read, and as many to write.
+  // Random bytes to read, and half as many to write.
   void need_roof_buffers(std::size_t bytes) {
     if (roof_from.bytes() > 0) return;
     roof_from = device::Buffer(bytes);

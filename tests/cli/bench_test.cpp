@@ -188,6 +188,8 @@ TEST_CASE("bench refuses what it cannot time") {
       {"bench --plan --nq 8 --arch sm_75", 2, "sm_80, sm_86"},
       {"bench --nq 8 --arch sm_90", 2, "add --plan"},
       {"bench --nq 8 --kernel cpu-tiled --regime often", 2, "--regime often"},
+      {"bench --nq 8 --kernel cpu-tiled --regime alone", 2, "--regime is for GPU kernels"},
+      {"bench --nq 8 --kernel cpu-tiled --launches", 2, "--launches is for GPU kernels"},
       {"bench --suite perf --nq 8", 2, "--suite brings its own problems"},
       {"bench --match x --nq 8", 2, "picks cases by name"},
       {"bench --suite perf --list --rounds 3", 2, "--rounds has no say"},

@@ -175,7 +175,8 @@ TEST_CASE("records are compared where all that states the problem is equal") {
       compare(report::records_of(table_of(others)), through_a_file(table_of(others)), 0);
   CHECK(all.same == others.size());
   CHECK(all.added + all.missing + all.unmeasured == 0);
-  for (const char* key : {"kernel", "regime", "threads", "mask", "layout", "capacity", "page"}) {
+  for (const char* key :
+       {"kernel", "regime", "threads", "replay", "BM", "mask", "layout", "capacity", "page"}) {
     CAPTURE(key);
     ReadRecord now = record("a", 8, 1.0), before = now;
     const auto set = [&](ReadRecord& which, const string& word) {

@@ -273,6 +273,11 @@ std::unique_ptr<cli::Command> bench(CLI::App& app) {
     options.cpu.max_seconds = options.gpu.max_seconds = parse_seconds(max_seconds);
     if (rounds.given()) options.gpu.rounds = options.cpu.rounds;
     options.gpu.regimes = parse_regimes(regimes);
+    for (const cli::Option* option : {&regimes, &launches}) {
+      if (!option->given() || !options.gpu.kernels.empty()) continue;
+      throw UsageError(fmt::format("{} is for GPU kernels, and none is timed", option->name),
+                       fmt::format("leave {} out, or name one with --kernel", option->name));
+    }
     if (launches.given()) options.gpu.replay = GpuTimer::Replay::launch;
     if (baseline.given()) {
       options.baseline = {report::read_records(baseline.text), regression};

@@ -25,10 +25,10 @@ using report::Value;
 // inputs and stream, which choose numbers that no kernel's time should depend on.
 constexpr std::size_t kAlwaysShown = 3;
 constexpr std::array kProblemKeys = {
-    "n_q",      "n_k",       "window",      "left",   "right",    "chunk", "mask",
-    "sinks",    "lengths_q", "lengths_k",   "layout", "anchor",   "batch", "heads_q",
-    "heads_kv", "head_dim",  "head_dim_v",  "cache",  "capacity", "page",  "dtype",
-    "scale",    "softcap",   "sink_logits", "regime", "threads"};
+    "n_q",        "n_k",       "window",   "left",   "right", "chunk",   "mask",     "sinks",
+    "lengths_q",  "lengths_k", "layout",   "anchor", "batch", "heads_q", "heads_kv", "head_dim",
+    "head_dim_v", "cache",     "capacity", "page",   "dtype", "scale",   "softcap",  "sink_logits",
+    "regime",     "threads",   "replay",   "BM",     "BN"};
 constexpr std::array kMeasures = {"cycles", "seconds"};
 
 // The same for a value of a run and for what JSON made of it: whole numbers may have been doubles,
