@@ -26,13 +26,6 @@ std::optional<std::string> too_large(const Problem& p) {
                      spare / 0x1p30);
 }
 
-std::optional<std::string> too_much_shared_memory(int bytes) {
-  const std::size_t most = device::all().front().shared_per_block;
-  if (static_cast<std::size_t>(bytes) <= most) return std::nullopt;
-  return fmt::format("needs {} bytes of shared memory, and a block of this GPU has {}", bytes,
-                     most);
-}
-
 GpuKernel naive_kernel() {
   GpuKernel kernel;
   kernel.name = "naive";
@@ -83,7 +76,8 @@ GpuKernel prefill_kernel(std::string name, TileLoop walk) {
   kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = needs_contiguous(p)) return reason;
     if (const auto reason = prefill_unsupported(p)) return reason;
-    if (const auto reason = too_much_shared_memory(plan_prefill(p).smem_bytes)) return reason;
+    if (const auto reason = too_much_shared_memory(plan_prefill(p).smem_bytes, this_gpu()))
+      return reason;
     return too_large(p);
   };
   kernel.prepare = [walk](const Problem& p, Workspace&) -> GpuLaunch {
@@ -136,11 +130,11 @@ GpuKernel decode_kernel() {
   kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = decode_unsupported(p)) return reason;
     const DecodeTile tile = decode_tile(p.head_dim, p.value_dim());
-    if (const auto reason = too_much_shared_memory(tile.smem_bytes())) return reason;
+    if (const auto reason = too_much_shared_memory(tile.smem_bytes(), this_gpu())) return reason;
     return too_large(p);
   };
   kernel.prepare = [](const Problem& p, Workspace& workspace) -> GpuLaunch {
-    const DecodePlan plan = plan_decode(p, device::all().front().multiprocessors);
+    const DecodePlan plan = plan_decode(p, this_gpu().multiprocessors);
     DecodeCall call;
     call.row_tiles = static_cast<int>(plan.row_tiles);
     call.splits = static_cast<int>(plan.splits);
@@ -164,6 +158,13 @@ GpuKernel decode_kernel() {
 }
 
 }  // namespace
+
+const GpuModel& this_gpu() {
+  static const device::Facts kFacts = device::all().front();
+  static const GpuModel kGpu{"this GPU", kFacts.name, kFacts.multiprocessors,
+                             static_cast<int>(kFacts.shared_per_block)};
+  return kGpu;
+}
 
 const std::vector<GpuKernel>& all_gpu_kernels() {
   static const std::vector<GpuKernel> kAll{

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/device/buffer.hpp"
+#include "kernels/launch/gpus.hpp"
 #include "kernels/params.h"
 #include "problem/problem.hpp"
 #include "tiles/tiles.hpp"
@@ -37,6 +38,9 @@ struct GpuKernel {
   // The unit that its products run on, a name of mma_units(); empty where there is no such unit.
   std::string_view (*mma)(Dtype) = nullptr;
 };
+
+// The GPU that they run on; there has to be one.
+const GpuModel& this_gpu();
 
 const std::vector<GpuKernel>& all_gpu_kernels();
 // The one of that name; there has to be one.

@@ -30,8 +30,8 @@ struct Prepared {
   double mma_flops = 0;  // of loops alone
 };
 
-LaunchGrid grid_of(const std::string& kernel, const Problem& p, const GpuModel& gpu) {
-  for (const LaunchPlan& plan : launch_plans(p, gpu)) {
+LaunchGrid grid_of(const std::string& kernel, const std::vector<LaunchPlan>& plans) {
+  for (const LaunchPlan& plan : plans) {
     if (plan.kernel == kernel && !plan.unsupported) {
       return {plan.blocks, plan.threads, plan.smem_bytes};
     }
@@ -236,9 +236,7 @@ GpuCycles GpuTimer::count_cycles(Entry entry) {
 std::vector<GpuWork> gpu_work(const Problem& p) {
   std::vector<GpuWork> all;
   if (!gpu_absence().empty()) return all;
-  const device::Facts facts = device::all().front();
-  const GpuModel gpu{"this GPU", facts.name, facts.multiprocessors,
-                     static_cast<int>(facts.shared_per_block)};
+  const std::vector<LaunchPlan> plans = launch_plans(p, this_gpu());
   for (const GpuKernel& kernel : all_gpu_kernels()) {
     GpuWork work;
     work.kernel = kernel.name;
@@ -246,7 +244,7 @@ std::vector<GpuWork> gpu_work(const Problem& p) {
     work.unsupported = kernel.unsupported(p);
     if (!work.unsupported) {
       work.issued_pairs = kernel.issued_pairs(p);
-      work.grid = grid_of(kernel.name, p, gpu);
+      work.grid = grid_of(kernel.name, plans);
       work.mma = kernel.mma(p.dtype);
     }
     all.push_back(std::move(work));

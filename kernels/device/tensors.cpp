@@ -67,15 +67,8 @@ ForwardParams sizes_of(const Problem& p) {
   return params;
 }
 
-Tensors::Tensors(const Problem& p, Dtype dtype)
-    : dtype_(dtype),
-      lse_dtype_(dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32),
-      out_(bytes_of(p.query_shape(p.value_dim()), dtype)),
-      lse_(bytes_of(p.query_shape(1), lse_dtype_)),
-      lengths_q_(numbers(p.lengths_q)),
-      lengths_k_(numbers(p.lengths_k)),
-      k_shape_(p.key_shape(p.head_dim)),
-      v_shape_(p.key_shape(p.value_dim())) {
+SequenceTables::SequenceTables(const Problem& p)
+    : lengths_q_(numbers(p.lengths_q)), lengths_k_(numbers(p.lengths_k)) {
   if (p.layout != Layout::packed) return;
   std::vector<Index> first_q, first_k;
   for (const Sequence& s : sequences(p)) {
@@ -85,6 +78,22 @@ Tensors::Tensors(const Problem& p, Dtype dtype)
   first_q_ = numbers(first_q);
   first_k_ = numbers(first_k);
 }
+
+void SequenceTables::point(ForwardParams& params) const {
+  params.lengths_q = static_cast<const Index*>(lengths_q_.get());
+  params.lengths_k = static_cast<const Index*>(lengths_k_.get());
+  params.first_q = static_cast<const Index*>(first_q_.get());
+  params.first_k = static_cast<const Index*>(first_k_.get());
+}
+
+Tensors::Tensors(const Problem& p, Dtype dtype)
+    : dtype_(dtype),
+      lse_dtype_(dtype == Dtype::fp64 ? Dtype::fp64 : Dtype::fp32),
+      out_(bytes_of(p.query_shape(p.value_dim()), dtype)),
+      lse_(bytes_of(p.query_shape(1), lse_dtype_)),
+      sequences_(p),
+      k_shape_(p.key_shape(p.head_dim)),
+      v_shape_(p.key_shape(p.value_dim())) {}
 
 Tensors::Tensors(const Problem& p, const Inputs& inputs, Dtype dtype) : Tensors(p, dtype) {
   q_ = elements(dtype, inputs.q.data);
@@ -142,10 +151,7 @@ void Tensors::point(const Problem& p, StridesOf strides_of) {
   params_.lse_strides = heads_first(p.query_shape(1));
   params_.cache = {p.cache.kind, p.cache.kind == CacheKind::ring ? k_shape_.tokens : 0,
                    p.cache.page, static_cast<const std::int32_t*>(table_.get()), table_stride_};
-  params_.lengths_q = static_cast<const Index*>(lengths_q_.get());
-  params_.lengths_k = static_cast<const Index*>(lengths_k_.get());
-  params_.first_q = static_cast<const Index*>(first_q_.get());
-  params_.first_k = static_cast<const Index*>(first_k_.get());
+  sequences_.point(params_);
 }
 
 void Tensors::read(Attention& outputs) const {

@@ -12,6 +12,17 @@ namespace swa::device {
 // What a launch is told of a problem, without pointers and strides.
 ForwardParams sizes_of(const Problem& problem);
 
+// The sequences of a call on the device, empty where all have one length.
+class SequenceTables {
+ public:
+  SequenceTables() = default;
+  explicit SequenceTables(const Problem& problem);
+  void point(ForwardParams& params) const;  // valid while this lives
+
+ private:
+  Buffer lengths_q_, lengths_k_, first_q_, first_k_;
+};
+
 // Inputs in elements of `dtype`, rounded nowhere, and outputs that are poisoned. Dense, in the
 // shapes of the problem, k and v as its cache holds them: NaN where no key lives. What params()
 // points to lives as long as this does.
@@ -36,7 +47,8 @@ class Tensors {
 
   Dtype dtype_, lse_dtype_;
   Buffer q_, k_, v_, sink_logits_, out_, lse_;
-  Buffer lengths_q_, lengths_k_, first_q_, first_k_, table_;
+  SequenceTables sequences_;
+  Buffer table_;
   Shape k_shape_, v_shape_;  // in memory
   Index table_stride_ = 0;
   ForwardParams params_;

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace swa {
@@ -12,6 +15,9 @@ struct GpuModel {
   int multiprocessors = 0;
   int shared_per_block = 0;  // bytes, at most
 };
+
+// Why a block cannot have so many bytes there.
+std::optional<std::string> too_much_shared_memory(std::int64_t bytes, const GpuModel& gpu);
 
 // Of each compute capability a GPU that serves models, with what NVIDIA's data sheets and the table
 // of compute capabilities in the CUDA programming guide say of it.

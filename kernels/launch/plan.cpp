@@ -21,12 +21,6 @@ std::string reason_of(const Problem& p, const PrefillPlan& plan, TileLoop walk) 
                      plan.heads, plan.positions, plan.BM);
 }
 
-std::optional<std::string> too_much_shared_memory(Index bytes, const GpuModel& gpu) {
-  if (bytes <= gpu.shared_per_block) return std::nullopt;
-  return fmt::format("needs {} bytes of shared memory, and a block of {} has {}", bytes, gpu.arch,
-                     gpu.shared_per_block);
-}
-
 LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk,
                       const GpuModel& gpu) {
   LaunchPlan launch;
@@ -79,6 +73,12 @@ LaunchPlan decode_of(const Problem& p, const GpuModel& gpu) {
 }
 
 }  // namespace
+
+std::optional<std::string> too_much_shared_memory(std::int64_t bytes, const GpuModel& gpu) {
+  if (bytes <= gpu.shared_per_block) return std::nullopt;
+  return fmt::format("needs {} bytes of shared memory, and a block of {} has {}", bytes, gpu.arch,
+                     gpu.shared_per_block);
+}
 
 std::vector<LaunchPlan> launch_plans(const Problem& p, const GpuModel& gpu) {
   return {prefill_of(p, "portable-prefill", TileLoop::window, gpu),

@@ -4,10 +4,7 @@
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <span>
-#include <vector>
 
-#include "kernels/device/buffer.hpp"
 #include "kernels/device/call.hpp"
 #include "kernels/device/tensors.hpp"
 
@@ -28,27 +25,15 @@ bool is_aligned(const void* pointer, const swa_int (&strides)[3]) {
                      [](swa_int stride) { return stride % 8 == 0; });
 }
 
-// [batch] numbers of the sequences of a call, on the device.
-struct Lengths {
-  Problem problem;
-  device::Buffer lengths_q, lengths_k, first_q, first_k;
-};
-
-const Lengths& lengths_of(const Problem& p) {
-  static Lengths last;
-  if (last.problem == p) return last;
-  const auto upload = [](const std::vector<Index>& numbers) {
-    return numbers.empty() ? device::Buffer() : device::Buffer(std::as_bytes(std::span(numbers)));
-  };
-  std::vector<Index> first_q, first_k;
-  if (p.layout == Layout::packed) {
-    for (const Sequence& s : sequences(p)) {
-      first_q.push_back(s.q_row);
-      first_k.push_back(s.k_row);
-    }
+// Those of the problem of the call before.
+const device::SequenceTables& sequences_of(const Problem& p) {
+  static Problem last;
+  static device::SequenceTables tables;
+  if (last != p) {
+    tables = device::SequenceTables(p);
+    last = p;
   }
-  last = {p, upload(p.lengths_q), upload(p.lengths_k), upload(first_q), upload(first_k)};
-  return last;
+  return tables;
 }
 
 // The problem of the call before, planned.
@@ -121,13 +106,7 @@ ForwardParams params_of(const swa_attention& a, const Problem& p) {
   params.v_strides = strides(a.v_strides);
   params.out_strides = strides(a.out_strides);
   params.lse_strides = strides(a.lse_strides);
-  if (p.has_lengths()) {
-    const Lengths& its = lengths_of(p);
-    params.lengths_q = static_cast<const Index*>(its.lengths_q.get());
-    params.lengths_k = static_cast<const Index*>(its.lengths_k.get());
-    params.first_q = static_cast<const Index*>(its.first_q.get());
-    params.first_k = static_cast<const Index*>(its.first_k.get());
-  }
+  if (p.has_lengths()) sequences_of(p).point(params);
   return params;
 }
 

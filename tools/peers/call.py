@@ -59,7 +59,6 @@ class Call:
     sink_logits: Any = None  # float32 [heads_q]
     lengths_q: list[int] | None = None
     lengths_k: list[int] | None = None
-    name: str = ""
 
     @property
     def causal(self) -> bool:

@@ -123,7 +123,7 @@ def make_call(library, case):
         v=tensor(n_k, case["heads_kv"], dim_v, 2), left=case["left"], right=case["right"],
         scale=case["scale"],
         softcap=case["softcap"] or 0.0, sink_logits=sinks, lengths_q=case["lengths_q"],
-        lengths_k=case["lengths_k"], name=case["case"])
+        lengths_k=case["lengths_k"])
 
 
 def for_adapter(call, adapter):
@@ -358,8 +358,7 @@ def call_of_files(folder, case):
         q=q, k=read("k"), v=read("v"), left=None if left == "none" else left,
         right=None if right == "none" else right, top_left=case.get("anchor") == "top-left",
         scale=case.get("scale", q.shape[-1] ** -0.5), softcap=case.get("softcap", 0.0),
-        sink_logits=sinks, lengths_q=lengths_q, lengths_k=case.get("lengths_k", lengths_q),
-        name=case["name"])
+        sink_logits=sinks, lengths_q=lengths_q, lengths_k=case.get("lengths_k", lengths_q))
 
 
 def write_outputs(adapter, folder, case):

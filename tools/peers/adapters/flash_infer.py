@@ -29,22 +29,35 @@ def _page_lists(call, table):
     return indptr, table.reshape(-1), torch.full((batch,), last, dtype=torch.int32, device=device)
 
 
+def _plan(call):
+    """What every plan() is told besides the sequences."""
+    return {"window_left": call.window, "sm_scale": call.scale, "q_data_type": call.q.dtype,
+            "kv_data_type": call.k.dtype}
+
+
+def _runner(call, wrapper, *keys):
+    q = call.flat(call.q)
+    out = torch.empty_like(q)
+    return lambda: (wrapper.run(q, *keys, out=out).view_as(call.q), None)
+
+
+def _paged_buffers(lists, ending):
+    """Of a wrapper that is captured in a graph: it copies each plan's lists there."""
+    names = ("indptr", "indices", "last_page_len")
+    return {f"paged_kv_{n}_{ending}": x.clone() for n, x in zip(names, lists, strict=True)}
+
+
 def _decode(call):
     import flashinfer
 
     k, v, table = call.pages(_PAGE)
-    indptr, indices, last = _page_lists(call, table)
+    lists = _page_lists(call, table)
     wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(
         _workspace(call), "NHD", use_cuda_graph=True, use_tensor_cores=True,
-        paged_kv_indptr_buffer=indptr.clone(), paged_kv_indices_buffer=indices.clone(),
-        paged_kv_last_page_len_buffer=last.clone())
+        **_paged_buffers(lists, "buffer"))
     heads_q, dim = call.q.shape[2:]
-    wrapper.plan(indptr, indices, last, heads_q, call.k.shape[2], dim, _PAGE,
-                 window_left=call.window, sm_scale=call.scale, q_data_type=call.q.dtype,
-                 kv_data_type=call.k.dtype)
-    q = call.flat(call.q)
-    out = torch.empty_like(q)
-    return lambda: (wrapper.run(q, (k, v), out=out).view_as(call.q), None)
+    wrapper.plan(*lists, heads_q, call.k.shape[2], dim, _PAGE, **_plan(call))
+    return _runner(call, wrapper, (k, v))
 
 
 def _append(call):
@@ -52,19 +65,14 @@ def _append(call):
     import flashinfer
 
     k, v, table = call.pages(_PAGE)
-    indptr, indices, last = _page_lists(call, table)
+    lists = _page_lists(call, table)
     starts = call.starts("q")
     wrapper = flashinfer.BatchPrefillWithPagedKVCacheWrapper(
-        _workspace(call), "NHD", use_cuda_graph=True, qo_indptr_buf=starts.clone(),
-        paged_kv_indptr_buf=indptr.clone(), paged_kv_indices_buf=indices.clone(),
-        paged_kv_last_page_len_buf=last.clone(), backend="fa2")
+        _workspace(call), "NHD", use_cuda_graph=True, qo_indptr_buf=starts.clone(), backend="fa2",
+        **_paged_buffers(lists, "buf"))
     heads_q, dim = call.q.shape[2:]
-    wrapper.plan(starts, indptr, indices, last, heads_q, call.k.shape[2], dim, _PAGE, causal=True,
-                 window_left=call.window, sm_scale=call.scale, q_data_type=call.q.dtype,
-                 kv_data_type=call.k.dtype)
-    q = call.flat(call.q)
-    out = torch.empty_like(q)
-    return lambda: (wrapper.run(q, (k, v), out=out).view_as(call.q), None)
+    wrapper.plan(starts, *lists, heads_q, call.k.shape[2], dim, _PAGE, causal=True, **_plan(call))
+    return _runner(call, wrapper, (k, v))
 
 
 def _ragged(call):
@@ -75,12 +83,8 @@ def _ragged(call):
         _workspace(call), "NHD", use_cuda_graph=True, qo_indptr_buf=starts_q.clone(),
         kv_indptr_buf=starts_k.clone(), backend="fa3")
     heads_q, dim = call.q.shape[2:]
-    wrapper.plan(starts_q, starts_k, heads_q, call.k.shape[2], dim, causal=True,
-                 window_left=call.window, sm_scale=call.scale, q_data_type=call.q.dtype,
-                 kv_data_type=call.k.dtype)
-    q, k, v = (call.flat(x) for x in (call.q, call.k, call.v))
-    out = torch.empty_like(q)
-    return lambda: (wrapper.run(q, k, v, out=out).view_as(call.q), None)
+    wrapper.plan(starts_q, starts_k, heads_q, call.k.shape[2], dim, causal=True, **_plan(call))
+    return _runner(call, wrapper, call.flat(call.k), call.flat(call.v))
 
 
 def prepare(call):

@@ -139,19 +139,19 @@ void require_drawable(const Options& options) {
 cli::Outcome run(const Options& options) {
   require_drawable(options);
   const terminal::StopOnInterrupt stop;
-  CpuBenchResult cpu;
+  report::Table cpu;
   if (!options.cpu.kernels.empty()) cpu = time_on_cpu(options.cpu);
   GpuBenchResult gpu;
   if (!options.gpu.kernels.empty()) gpu = time_on_gpu(options.gpu);
-  std::vector<report::ReadRecord> records = report::records_of(cpu.table);
+  std::vector<report::ReadRecord> records = report::records_of(cpu);
   const std::vector<report::ReadRecord> of_gpu = report::records_of(gpu.table);
   records.insert(records.end(), of_gpu.begin(), of_gpu.end());
 
   cli::Outcome outcome;
   report::Report& report = outcome.report;
   report.schema = "swa.bench/1";
-  report.blocks.push_back(explain(!cpu.table.rows.empty(), !options.gpu.kernels.empty()));
-  for (const report::Table& table : {cpu.table, gpu.table}) {
+  report.blocks.push_back(explain(!cpu.rows.empty(), !options.gpu.kernels.empty()));
+  for (const report::Table& table : {cpu, gpu.table}) {
     if (!table.rows.empty()) report.blocks.push_back(table);
   }
   for (const report::Lines& lines : {gpu.unsupported, gpu.wrong, gpu.broken_roofs}) {

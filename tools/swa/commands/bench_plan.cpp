@@ -27,11 +27,9 @@ report::Record record_of(const Case& one, const ProblemColumns& columns, const L
     add_mask(record, p, columns);
     add_rest(record, p, columns);
   } else {
-    record.add({"case", "case"}, one.name).add({"kernel", "kernel"}, plan.kernel);
-    report::Record problem;
-    add_mask(problem, p, columns);
-    add_rest(problem, p, columns);
-    record.hide(problem);
+    add_case(record, one);
+    record.add({"kernel", "kernel"}, plan.kernel);
+    hide_problem(record, p);
   }
   add_launch(record, plan);
   add_reason(record, p, plan, gpu);

@@ -150,22 +150,12 @@ std::vector<Case> CaseOptions::read_file() const {
 }
 
 cli::Outcome list_cases(const std::vector<Case>& cases, const std::string& schema) {
-  std::vector<Problem> problems;
-  for (const Case& c : cases) problems.push_back(c.problem);
-  const ProblemColumns columns(problems);
   report::Table table;
   for (const Case& c : cases) {
     report::Record record;
-    record
-        .add(
-            {"case", "case", "", c.name.empty() ? report::Show::machine : report::Show::everywhere},
-            c.name)
-        .add({"options", "options"}, options(c.problem))
-        .add({"note", "note"}, c.note);
-    report::Record problem;
-    add_mask(problem, c.problem, columns);
-    add_rest(problem, c.problem, columns);
-    record.hide(problem);
+    add_case(record, c);
+    record.add({"options", "options"}, options(c.problem)).add({"note", "note"}, c.note);
+    hide_problem(record, c.problem);
     append(table, record);
   }
   cli::Outcome outcome;

@@ -35,11 +35,8 @@ report::Record record_of(const CpuBench& bench, const TimedKernel& kernel, const
   const double useful = kernel.useful_flops(p), issued = kernel.issued_flops(p);
   const GemmShape& shape = timing.roof_shape;
   report::Record record;
-  record
-      .add(
-          {"case", "case", "", one.name.empty() ? report::Show::machine : report::Show::everywhere},
-          one.name)
-      .add({"kernel", "kernel"}, kernel.name);
+  add_case(record, one);
+  record.add({"kernel", "kernel"}, kernel.name);
   add_mask(record, p, columns);
   add_rest(record, p, columns);
   record.hide("BM", bench.tile.BM)
@@ -67,7 +64,7 @@ report::Record record_of(const CpuBench& bench, const TimedKernel& kernel, const
 
 }  // namespace
 
-CpuBenchResult time_on_cpu(const CpuBench& bench) {
+report::Table time_on_cpu(const CpuBench& bench) {
   set_thread_count(*std::max_element(bench.threads.begin(), bench.threads.end()));
   for (const Case& c : bench.cases) require_memory_of(c.problem, bench.tile);
   std::vector<Problem> problems;
@@ -76,7 +73,7 @@ CpuBenchResult time_on_cpu(const CpuBench& bench) {
   terminal::Progress progress("bench",
                               problems.size() * bench.threads.size() * bench.kernels.size());
   std::size_t done = 0;
-  CpuBenchResult result;
+  report::Table table;
   for (const Case& one : bench.cases) {
     const Problem& p = one.problem;
     const Inputs inputs = make_inputs(p);
@@ -86,14 +83,13 @@ CpuBenchResult time_on_cpu(const CpuBench& bench) {
         progress.update(done++, kernel.name + " " + swa::options(p));
         const Timing timing = time_rounds(kernel, p, inputs, bench.rounds, bench.max_seconds);
         if (!timing.seconds.empty()) {
-          append(result.table, record_of(bench, kernel, one, columns, threads, timing));
-          result.points.push_back(time_point(kernel.name, p, quantile(timing.seconds, 0.5)));
+          append(table, record_of(bench, kernel, one, columns, threads, timing));
         }
-        if (stop_requested()) return result;
+        if (stop_requested()) return table;
       }
     }
   }
-  return result;
+  return table;
 }
 
 }  // namespace swa::commands

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "figures/figures.hpp"
 #include "problem/cases.hpp"
 #include "report/report.hpp"
 #include "tiles/tiles.hpp"
@@ -22,10 +21,6 @@ struct CpuBench {
 
 // A record for each problem, number of threads and kernel, as far as time was given. Throws
 // CannotRun, before anything runs, where the memory does not suffice for one of them.
-struct CpuBenchResult {
-  report::Table table;
-  std::vector<figures::TimePoint> points;
-};
-CpuBenchResult time_on_cpu(const CpuBench& bench);
+report::Table time_on_cpu(const CpuBench& bench);
 
 }  // namespace swa::commands

@@ -273,10 +273,6 @@ GpuBenchResult time_on_gpu(const GpuBench& bench) {
           result.broken_roofs.lines.push_back(
               fmt::format("{} on '{}', {}: {}", timing.work.kernel, words, timing.regime, line));
         }
-        if (regime == bench.regimes.front()) {
-          result.points.push_back(
-              time_point(timing.work.kernel, one.problem, quantile(timing.seconds, 0.5)));
-        }
       }
     }
   }

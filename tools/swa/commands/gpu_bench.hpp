@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "figures/figures.hpp"
 #include "kernels/timer.hpp"
 #include "problem/cases.hpp"
 #include "report/report.hpp"
@@ -40,7 +39,6 @@ struct GpuBenchResult {
   report::Lines unsupported;   // a line for each kernel and reason for which it left problems out
   report::Lines wrong;         // one for each kernel that failed on a problem
   report::Lines broken_roofs;  // one for each share of a roof above 1: it is no roof
-  std::vector<figures::TimePoint> points;
 };
 GpuBenchResult time_on_gpu(const GpuBench& bench);
 

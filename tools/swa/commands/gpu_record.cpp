@@ -81,21 +81,15 @@ report::Record gpu_record(const GpuBench& bench, const Case& one, const ProblemC
   const Shares shares = shares_of(p, t);
   const bool several = bench.regimes.size() > 1;
   report::Record record;
-  record
-      .add(
-          {"case", "case", "", one.name.empty() ? report::Show::machine : report::Show::everywhere},
-          one.name)
-      .add({"kernel", "kernel"}, t.work.kernel)
+  add_case(record, one);
+  record.add({"kernel", "kernel"}, t.work.kernel)
       .add({"regime", "regime", "", several ? report::Show::everywhere : report::Show::machine},
            t.regime);
   if (one.name.empty()) {
     add_mask(record, p, columns);
     add_rest(record, p, columns);
   } else {
-    report::Record problem;
-    add_mask(problem, p, columns);
-    add_rest(problem, p, columns);
-    record.hide(problem);
+    hide_problem(record, p);
   }
   record.hide("replay", std::string(bench.replay == GpuTimer::Replay::graph ? "graph" : "launch"))
       .add({"rounds", "rounds"}, static_cast<Index>(t.seconds.size()))

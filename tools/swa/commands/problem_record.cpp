@@ -108,4 +108,16 @@ void add_rest(report::Record& record, const Problem& p, const ProblemColumns& co
       .add({"stream", "stream", "", when(columns.stream)}, std::string(name(p.drawn_from())));
 }
 
+void add_case(report::Record& record, const Case& one) {
+  record.add({"case", "case", "", when(!one.name.empty())}, one.name);
+}
+
+void hide_problem(report::Record& record, const Problem& problem) {
+  const ProblemColumns columns({problem});
+  report::Record cells;
+  add_mask(cells, problem, columns);
+  add_rest(cells, problem, columns);
+  record.hide(cells);
+}
+
 }  // namespace swa::commands

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "mask/count.hpp"
+#include "problem/cases.hpp"
 #include "problem/problem.hpp"
 #include "report/report.hpp"
 
@@ -29,6 +30,11 @@ void add_mask(report::Record& record, const Problem& problem, const ProblemColum
 // What the mask leaves open: batch, heads, head_dim, the cache (capacity null where it is no ring,
 // page null where it is not paged), dtype, the options of the scores, and the inputs.
 void add_rest(report::Record& record, const Problem& problem, const ProblemColumns& columns);
+
+// The name of a case, for people only where it has one.
+void add_case(report::Record& record, const Case& one);
+// All of add_mask() and add_rest(), for the machine formats only: people know the case by its name.
+void hide_problem(report::Record& record, const Problem& problem);
 
 // null for no window.
 report::Value window_cell(const Window& window);

@@ -4,6 +4,7 @@
 #include "commands/run_cases.hpp"
 #include "error.hpp"
 #include "kernels/forward.hpp"
+#include "report/read_records.hpp"
 
 namespace swa::commands {
 namespace {
@@ -16,7 +17,7 @@ double seconds(const std::string& kernel, const Problem& p) {
   bench.rounds = 8;
   const GpuBenchResult result = time_on_gpu(bench);
   if (!result.wrong.lines.empty()) throw CannotRun(result.wrong.lines.front());
-  return result.points.at(0).milliseconds * 1e-3;
+  return report::records_of(result.table).at(0).find_number("seconds").value();
 }
 
 }  // namespace
