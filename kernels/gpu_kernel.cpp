@@ -2,16 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <stdexcept>
 
 #include "kernels/device/call.hpp"
 #include "kernels/device/device.hpp"
 #include "kernels/device/tensors.hpp"
 #include "kernels/forward.hpp"
+#include "kernels/launch/band.hpp"
 #include "kernels/launch/decode_call.hpp"
 #include "kernels/launch/prefill_call.hpp"
 #include "kernels/naive/naive.hpp"
 #include "kernels/portable/launch.hpp"
+#include "kernels/sm90/launch.hpp"
 #include "verify/elements.hpp"
 #include "verify/kernel.hpp"
 
@@ -157,11 +160,60 @@ GpuKernel decode_kernel() {
   return kernel;
 }
 
+GpuKernel band_kernel() {
+  GpuKernel kernel;
+  kernel.name = "sm90-band";
+  kernel.sums = {16, kLongestBandPass, true};
+  kernel.granule = band_granule();
+  kernel.tile = [](const Problem& p) { return TileShape{plan_band(p, this_gpu()).positions, 8}; };
+  kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
+    if (const auto reason = band_unsupported(p, this_gpu())) return reason;
+    if (!sm90::compiled()) return "is not in this build: SWA_ARCHS=90a compiles it";
+    return too_large(p);
+  };
+  kernel.prepare = [](const Problem& p, Workspace& workspace) -> GpuLaunch {
+    const BandPlan plan = plan_band(p, this_gpu());
+    sm90::BandCall call;
+    call.heads = plan.heads;
+    call.head_bits = std::countr_zero(static_cast<unsigned>(plan.heads));
+    call.group = static_cast<int>(p.group());
+    call.positions = plan.positions;
+    call.head_groups = plan.head_groups;
+    call.passes = plan.passes;
+    call.slots = plan.slots;
+    call.query_stages = plan.query_stages;
+    call.history = plan.history();
+    call.rounds = plan.rounds;
+    call.units = static_cast<int>(plan.units);
+    call.blocks = static_cast<unsigned>(plan.blocks);
+    const Shape q = p.query_shape(p.head_dim), k = p.key_shape(p.head_dim);
+    call.tokens_k = static_cast<int>(k.tokens);
+    if (!plan.first_unit.empty()) {
+      int* const first = allocate<int>(workspace, static_cast<Index>(plan.first_unit.size()));
+      SWA_CUDA(cudaMemcpy(first, plan.first_unit.data(), plan.first_unit.size() * sizeof(int),
+                          cudaMemcpyHostToDevice));
+      call.first_unit = first;
+    }
+    return [call, plan, tokens_q = q.tokens, entries = q.batch, dtype = p.dtype, window = p.window](
+               const ForwardParams& params, cudaStream_t stream) mutable {
+      if (!(params.window == window))
+        return cudaErrorInvalidValue;  // the ring is made for this one
+      call.params = params;
+      if (call.units == 0) return cudaSuccess;
+      return sm90::launch_band(plan, call, tokens_q, entries, dtype, stream);
+    };
+  };
+  kernel.issued_pairs = [](const Problem& p) { return issued_pairs(p, plan_band(p, this_gpu())); };
+  kernel.mma = [](Dtype /*dtype*/) -> std::string_view { return "wgmma"; };
+  return kernel;
+}
+
 }  // namespace
 
 const GpuModel& this_gpu() {
   static const device::Facts kFacts = device::all().front();
-  static const GpuModel kGpu{"this GPU", kFacts.name, kFacts.multiprocessors,
+  static const std::string kArch = fmt::format("sm_{}{}", kFacts.major, kFacts.minor);
+  static const GpuModel kGpu{kArch, kFacts.name, kFacts.multiprocessors,
                              static_cast<int>(kFacts.shared_per_block)};
   return kGpu;
 }
@@ -169,7 +221,7 @@ const GpuModel& this_gpu() {
 const std::vector<GpuKernel>& all_gpu_kernels() {
   static const std::vector<GpuKernel> kAll{
       naive_kernel(), prefill_kernel("portable-prefill", TileLoop::window),
-      prefill_kernel("portable-mask-only", TileLoop::all), decode_kernel()};
+      prefill_kernel("portable-mask-only", TileLoop::all), decode_kernel(), band_kernel()};
   return kAll;
 }
 

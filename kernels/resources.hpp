@@ -20,6 +20,7 @@ struct Resources {
   int registers = 0;                      // of a thread
   int spill_stores = 0, spill_loads = 0;  // bytes that the code of a thread names
   int smem_bytes = 0;                     // of a block, static and dynamic
+  bool one_by_one = false;                // products of warpgroups wait for each other
   // Instructions as PTX spells them, without operands; each once, sorted.
   std::vector<std::string> mma;     // multiply matrices
   std::vector<std::string> copies;  // ldmatrix, cp.async and their like

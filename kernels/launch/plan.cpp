@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/launch/band.hpp"
 #include "kernels/launch/decode.hpp"
 #include "kernels/launch/prefill.hpp"
 
@@ -72,6 +73,29 @@ LaunchPlan decode_of(const Problem& p, const GpuModel& gpu) {
   return launch;
 }
 
+LaunchPlan band_of(const Problem& p, const GpuModel& gpu) {
+  LaunchPlan launch;
+  launch.kernel = "sm90-band";
+  launch.keeps_band = true;
+  launch.unsupported = band_unsupported(p, gpu);
+  if (launch.unsupported) return launch;
+  const BandPlan plan = plan_band(p, gpu);
+  launch.reason = fmt::format(
+      "a ring of {} keys; {} of {} keys each", plan.slots * plan.tile.entry,
+      plan.passes == 1 ? std::string("one pass") : fmt::format("{} passes", plan.passes),
+      8 * plan.tile.blocks);
+  launch.BM = BandTile::kRows;
+  launch.BN = 8 * plan.tile.blocks;
+  launch.heads = launch.packed = plan.heads;
+  launch.positions = plan.positions;
+  launch.blocks = plan.blocks;
+  launch.threads = plan.tile.threads();
+  launch.smem_bytes = plan.smem_bytes();
+  launch.splits = 1;
+  launch.issued_pairs = issued_pairs(p, plan);
+  return launch;
+}
+
 }  // namespace
 
 std::optional<std::string> too_much_shared_memory(std::int64_t bytes, const GpuModel& gpu) {
@@ -82,7 +106,8 @@ std::optional<std::string> too_much_shared_memory(std::int64_t bytes, const GpuM
 
 std::vector<LaunchPlan> launch_plans(const Problem& p, const GpuModel& gpu) {
   return {prefill_of(p, "portable-prefill", TileLoop::window, gpu),
-          prefill_of(p, "portable-mask-only", TileLoop::all, gpu), decode_of(p, gpu)};
+          prefill_of(p, "portable-mask-only", TileLoop::all, gpu), decode_of(p, gpu),
+          band_of(p, gpu)};
 }
 
 }  // namespace swa

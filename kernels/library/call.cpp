@@ -7,6 +7,7 @@
 
 #include "kernels/device/call.hpp"
 #include "kernels/device/tensors.hpp"
+#include "kernels/launch/dispatch.hpp"
 
 namespace swa::library {
 namespace {
@@ -80,16 +81,12 @@ std::string refusal(const swa_attention& a) {
 }
 
 const GpuKernel* kernel_for(const Problem& p, std::string& reason) {
-  for (const char* const name : {"portable-decode", "portable-prefill"}) {
-    const GpuKernel& kernel = gpu_kernel(name);
-    const std::optional<std::string> why = kernel.unsupported(p);
-    if (!why) {
-      reason.clear();
-      return &kernel;
-    }
-    reason = *why;
-  }
-  return nullptr;
+  const Dispatch choice = dispatch(p, this_gpu());
+  reason = choice.reason;
+  if (choice.kernel.empty()) return nullptr;
+  const GpuKernel& kernel = gpu_kernel(choice.kernel);
+  reason = kernel.unsupported(p).value_or("");
+  return reason.empty() ? &kernel : nullptr;
 }
 
 ForwardParams params_of(const swa_attention& a, const Problem& p) {

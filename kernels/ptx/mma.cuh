@@ -80,4 +80,16 @@ __device__ inline float exp2_fast(float x) {
   return power;
 }
 
+// Of a normal number: log2 x to 2^-22, and 1 / x within 1 unit in the last place.
+__device__ inline float log2_fast(float x) {
+  float log;
+  asm("lg2.approx.ftz.f32 %0, %1;\n" : "=f"(log) : "f"(x));
+  return log;
+}
+__device__ inline float reciprocal_fast(float x) {
+  float reciprocal;
+  asm("rcp.approx.ftz.f32 %0, %1;\n" : "=f"(reciprocal) : "f"(x));
+  return reciprocal;
+}
+
 }  // namespace swa::ptx

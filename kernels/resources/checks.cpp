@@ -51,6 +51,18 @@ ResourceCheck check_sums(const Resources& r) {
   return check;
 }
 
+ResourceCheck check_warpgroups(const Resources& r) {
+  const auto adds_in_fp32 = [](const std::string& mma) {
+    return mma.starts_with("wgmma.mma_async.") && mma.find(".f32.") != std::string::npos;
+  };
+  ResourceCheck check{false, "side by side", r, {}};
+  check.holds =
+      !r.one_by_one && !r.mma.empty() && std::all_of(r.mma.begin(), r.mma.end(), adds_in_fp32);
+  check.figures = fmt::format("{}: {}", fmt::join(r.mma, ", "),
+                              r.one_by_one ? "one after the other" : "beside the threads");
+  return check;
+}
+
 Words instructions(const Resources& r) {
   Words all;
   std::merge(r.mma.begin(), r.mma.end(), r.copies.begin(), r.copies.end(), std::back_inserter(all));
@@ -93,6 +105,7 @@ std::vector<ResourceCheck> check_resources(const std::vector<Resources>& instanc
   std::vector<ResourceCheck> checks;
   for (const Resources& r : instances) {
     if (r.kernel.starts_with("portable-")) checks.push_back(check_sums(r));
+    if (r.kernel.starts_with("sm90-")) checks.push_back(check_warpgroups(r));
     if (r.variant.empty()) checks.push_back({false, "described", r, "no description fits it"});
   }
   for (const Resources& r : instances) {

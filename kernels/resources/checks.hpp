@@ -11,7 +11,7 @@ namespace swa {
 
 struct ResourceCheck {
   bool holds = false;
-  std::string check;    // "fp32 sums", "as mask-only" or "described"
+  std::string check;    // "fp32 sums", "as mask-only", "side by side" or "described"
   Resources instance;   // the one that is judged
   std::string figures;  // in words
 };
@@ -21,6 +21,8 @@ struct ResourceCheck {
 // as mask-only: an instance of portable-prefill has as much shared memory, and the same MMA and
 //   copy instructions, as that of portable-mask-only with the same tile, which leaves the window to
 //   the mask. One without such a partner is a violation, too.
+// side by side: the products of an instance of sm90-* are those of warpgroups, add up in fp32, and
+//   ptxas lets them run beside the threads that start them.
 // described: an instance that no kernel's description fits is a violation, and said to be one.
 std::vector<ResourceCheck> check_resources(const std::vector<Resources>& instances);
 

@@ -185,7 +185,18 @@ class PtxReader {
 struct Reported {
   int registers = 0, spill_stores = 0, spill_loads = 0, static_smem = 0;
 };
+// Of warpgroup products that wait for each other ptxas tells before it names the GPU.
+constexpr std::string_view kOneByOne = "wgmma.mma_async instructions are serialized";
 using Report = std::map<std::pair<std::string, std::string>, Reported>;  // by arch and entry
+
+std::set<std::string> read_one_by_one(std::string_view text) {
+  std::set<std::string> entries;
+  for_each_piece(text, '\n', [&](std::string_view line) {
+    if (line.find(kOneByOne) == std::string_view::npos) return;
+    entries.emplace(between(line, "function '", "'"));
+  });
+  return entries;
+}
 
 Report read_report(std::string_view text) {
   Report report;
@@ -211,6 +222,7 @@ std::vector<CompiledKernel> compiled_kernels_of(const std::vector<std::string>& 
                                                 std::string_view report) {
   Report reported = read_report(report);
   if (reported.empty()) throw std::runtime_error("ptxas reported no kernel");
+  const std::set<std::string> one_by_one = read_one_by_one(report);
   std::vector<CompiledKernel> kernels;
   for (const std::string& text : ptx) {
     for (CompiledKernel& kernel : PtxReader().read(text)) {
@@ -222,6 +234,7 @@ std::vector<CompiledKernel> compiled_kernels_of(const std::vector<std::string>& 
       kernel.spill_stores = r.spill_stores;
       kernel.spill_loads = r.spill_loads;
       kernel.static_smem = r.static_smem;
+      kernel.one_by_one = one_by_one.count(kernel.entry) > 0;
       kernels.push_back(std::move(kernel));
       reported.erase(found);
     }

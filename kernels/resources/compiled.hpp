@@ -14,6 +14,7 @@ struct CompiledKernel {
   int registers = 0;                      // of a thread
   int spill_stores = 0, spill_loads = 0;  // bytes that the code of a thread names
   int static_smem = 0;                    // bytes of a block
+  bool one_by_one = false;                // ptxas runs products of warpgroups one after the other
   // Instructions as PTX spells them, without operands; each once, sorted.
   std::vector<std::string> mma;     // multiply matrices
   std::vector<std::string> copies;  // move them: ldmatrix, cp.async and their like

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "kernels/launch/band.hpp"
 #include "kernels/launch/decode.hpp"
 #include "kernels/launch/naive.hpp"
 #include "kernels/launch/prefill_call.hpp"
@@ -121,6 +122,23 @@ bool describe_decode(Resources& r, const Arguments& arguments) {
   return true;
 }
 
+bool describe_band(Resources& r, const Arguments& arguments) {
+  if (arguments.size() != 2) return false;
+  const auto dtype = element(arguments[0]);
+  const auto instance = number(arguments[1]);
+  if (!dtype || !instance || *instance >= static_cast<int>(kBandTiles.size())) return false;
+  const BandTile& tile = kBandTiles[static_cast<std::size_t>(*instance)];
+  r.kernel = "sm90-band";
+  r.variant = tile.merged ? "merged" : "general";
+  r.dtype = *dtype;
+  r.head_dim = r.head_dim_v = tile.head_dim;
+  r.BM = BandTile::kRows;
+  r.BN = 8 * tile.blocks;
+  r.threads = tile.threads();
+  r.smem_bytes += kHopper.shared_per_block;  // the ring takes what there is
+  return true;
+}
+
 bool describe_naive(Resources& r, const Arguments& arguments) {
   if (arguments.size() != 3) return false;
   const auto dtype = element(arguments[0]);
@@ -141,6 +159,7 @@ Resources describe(const CompiledKernel& compiled) {
   r.spill_stores = compiled.spill_stores;
   r.spill_loads = compiled.spill_loads;
   r.smem_bytes = compiled.static_smem;
+  r.one_by_one = compiled.one_by_one;
   r.mma = compiled.mma;
   r.copies = compiled.copies;
   r.mma_scores = compiled.mma_plain;
@@ -151,6 +170,7 @@ Resources describe(const CompiledKernel& compiled) {
   if (describe_prefill(described, arguments_of(name, "swa::portable::Prefill<")) ||
       describe_prefill_fp32(described, arguments_of(name, "swa::portable::PrefillFp32<")) ||
       describe_decode(described, arguments_of(name, "swa::portable::Decode<")) ||
+      describe_band(described, arguments_of(name, "swa::sm90::Band<")) ||
       describe_naive(described, arguments_of(name, "::naive<"))) {
     return described;
   }

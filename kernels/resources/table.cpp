@@ -51,6 +51,7 @@ std::string row(const swa::CompiledKernel& k) {
   for (const int n : {k.registers, k.spill_stores, k.spill_loads, k.static_smem}) {
     text += ", " + std::to_string(n);
   }
+  text += k.one_by_one ? ", true" : ", false";
   text += ", " + list(k.mma) + ", " + list(k.copies);
   for (const int n : {k.mma_plain, k.mma_transposed, k.mma_other}) text += ", " + std::to_string(n);
   return text + "},\n";

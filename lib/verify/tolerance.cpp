@@ -67,7 +67,8 @@ double Tolerance::sum_error(const RowFacts& row) const {
 double Tolerance::of_output(const RowFacts& row, double abs_output, double output) const {
   const double lost_weights =
       static_cast<double>(row.keys) * weights_step_ * row.largest_v / row.denominator;
-  return (2 * sum_error(row) + weights_) * abs_output + lost_weights + store_ * std::abs(output) +
+  const double scale = store_ + (runs_.narrowed ? weights_ : 0);
+  return (2 * sum_error(row) + weights_) * abs_output + lost_weights + scale * std::abs(output) +
          store_step_;
 }
 
@@ -84,7 +85,8 @@ std::string Tolerance::formula() const {
   }
   return fmt::format("|error| <= (2 ({:g} M + min(n, {}) + n/{} + {:g}) {}{}) A{} + {} |o| + {}",
                      head_dim_ + kScoreSteps, runs_.longest, runs_.shortest,
-                     kExponentials + kRises + 2, u, weights, lost, power_of_two(store_),
+                     kExponentials + kRises + 2, u, weights, lost,
+                     power_of_two(store_ + (runs_.narrowed ? weights_ : 0)),
                      power_of_two(store_step_));
 }
 

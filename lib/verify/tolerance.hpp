@@ -12,11 +12,14 @@ namespace swa {
 // running sum. Where nothing is known of a kernel, runs of 16 to 256 keys are assumed.
 struct SumRuns {
   Index shortest = 16, longest = 256;
+  // Whether the denominator of the output adds up the weights as they are narrowed for the second
+  // product. (That of lse never does.)
+  bool narrowed = false;
 };
 
 // The bound for one element of the output, to first order in the roundoffs:
 //
-//   |error| <= (2 (e + D u) + u_p) A + n t V / l + u_o |o| + s
+//   |error| <= (2 (e + D u) + u_p) A + n t V / l + (u_d + u_o) |o| + s
 //
 //   u    unit roundoff of scores, weights and sums: 2^-24 in fp32; 2^-52 in fp64, where the oracle
 //        computes in the same type and may be as wrong as the kernel
@@ -25,6 +28,7 @@ struct SumRuns {
 //   u_p  unit roundoff of the weights where a kernel narrows them before the second product
 //        (tf32 and 16-bit dtypes; otherwise 0), and t what it loses of a weight too small to be
 //        normal
+//   u_d  u_p where the denominator adds up narrowed weights; otherwise 0
 //   u_o  unit roundoff of the stored output; s what is lost of an output too small to be normal
 //   n, M, V, l   RowFacts: keys, score_bound, largest_v, denominator
 //   A    Oracle::abs_output, sum of weight |v|

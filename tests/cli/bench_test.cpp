@@ -216,7 +216,7 @@ TEST_CASE("bench --plan says what the GPU kernels would do, without a GPU") {
   const json report =
       report_of("bench --plan --W 128 --nq 1,8192 --nk 8192 --heads 64 --kv-heads 8 --dtype bf16");
   CHECK(report["schema"] == "swa.bench-plan/1");
-  REQUIRE(report["records"].size() == 6);
+  REQUIRE(report["records"].size() == 8);
   for (const json& r : report["records"]) {
     CAPTURE(r.dump());
     CHECK_FALSE(r["reason"].get<string>().empty());
@@ -230,11 +230,25 @@ TEST_CASE("bench --plan says what the GPU kernels would do, without a GPU") {
     }
     CHECK(r["positions"].get<int>() * r["heads"].get<int>() <= r["BM"].get<int>());
   }
-  const json& prefill = report["records"][3];
+  const json& prefill = report["records"][4];
   CHECK(prefill["kernel"] == "portable-prefill");
   CHECK(prefill["heads"] == 8);  // the band of a tile is W + 15 keys wide, and not W + 127
   CHECK(prefill["grid"] == 8192 / 16 * 8);
-  CHECK(report["records"][5]["supported"] == false);  // decode of 8192 queries
+  CHECK(report["records"][6]["supported"] == false);  // decode of 8192 queries
+  const json& band = report["records"][7];
+  CHECK(band["kernel"] == "sm90-band");
+  CHECK(band["BN"] == 136);  // W + 7 keys, in one pass
+  CHECK(band["useful_share"].get<double>() > 0.93);
+  // One kernel is chosen for each problem.
+  for (const std::size_t first : {0, 4}) {
+    int chosen = 0;
+    for (std::size_t i = first; i < first + 4; ++i) {
+      chosen += report["records"][i]["chosen"].get<bool>() ? 1 : 0;
+    }
+    CHECK(chosen == 1);
+  }
+  CHECK(report["records"][2]["chosen"] == true);  // decode
+  CHECK(band["chosen"] == true);
 }
 
 TEST_CASE("bench --plan plans for the GPU that --arch names") {

@@ -132,7 +132,7 @@ TEST_CASE("bash completes commands and options and values") {
   CHECK(bash.offers({"kv-budget", "-m", "gpt-oss-120b,mistral-7b-v0.1"}) ==
         List{"gpt-oss-120b,mistral-7b-v0.1"});
   CHECK(bash.offers({"verify", "--suite", ""}) ==
-        List{"cache", "chapter", "full", "gpu", "peers", "perf", "section6"});
+        List{"band", "cache", "chapter", "full", "gpu", "peers", "perf", "section6"});
   CHECK(bash.offers({"help", "tr"}) == List{"trap-demo"});
   CHECK(bash.offers({"--completion", ""}) == List{"bash", "zsh"});
   CHECK(bash.offers({"--manual", "ring"}) == List{"ring-sim"});
@@ -174,7 +174,7 @@ TEST_CASE("bash offers no suite whose name a shell would run") {
   data.write("cases/$(true).toml", "");
   data.write("cases/mine.toml", "");
   CHECK(run_swa("--words suites", data.setup()).out ==
-        "cache\nchapter\nfull\ngpu\nmine\npeers\nperf\nsection6\n");
+        "band\ncache\nchapter\nfull\ngpu\nmine\npeers\nperf\nsection6\n");
 }
 
 TEST_CASE("bash offers every option of every command") {

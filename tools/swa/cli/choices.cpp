@@ -33,7 +33,9 @@ List planned_words() {
   Problem any;
   any.n_q = any.n_k = 1;
   List names;
-  for (const LaunchPlan& plan : launch_plans(any, kHopper)) names.push_back(plan.kernel);
+  for (const LaunchPlan& plan : launch_plans(any, kHopper)) {
+    if (!plan.keeps_band) names.push_back(plan.kernel);
+  }
   names.push_back(cpu_kernels({}).front().name);
   return names;
 }

@@ -8,6 +8,7 @@
 #include "commands/choose.hpp"
 #include "commands/problem_record.hpp"
 #include "error.hpp"
+#include "kernels/launch/dispatch.hpp"
 #include "verify/kernel.hpp"
 
 namespace swa::commands {
@@ -33,6 +34,7 @@ report::Record record_of(const Case& one, const ProblemColumns& columns, const L
   }
   add_launch(record, plan);
   add_reason(record, p, plan, gpu);
+  record.add({"chosen", "chosen"}, dispatch(p, gpu).kernel == plan.kernel);
   std::string repro = fmt::format("swa bench --plan {} --kernel {}", swa::options(p), plan.kernel);
   if (gpu.arch != kHopper.arch) repro += fmt::format(" --arch {}", gpu.arch);
   record.hide("repro", repro);

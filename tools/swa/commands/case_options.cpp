@@ -22,7 +22,7 @@ namespace {
 
 // Those of data/cases.
 std::vector<std::string> suite_words() {
-  return {"cache", "chapter", "full", "gpu", "peers", "perf", "section6"};
+  return {"band", "cache", "chapter", "full", "gpu", "peers", "perf", "section6"};
 }
 
 // Those that match one of the patterns, in the order of the cases. A name that holds a comma can be

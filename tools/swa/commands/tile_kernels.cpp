@@ -32,6 +32,7 @@ LaunchPlan cpu_plan(const Problem& p) {
 
 std::vector<LaunchPlan> all_plans(const Problem& p) {
   std::vector<LaunchPlan> plans = launch_plans(p, kHopper);
+  std::erase_if(plans, [](const LaunchPlan& plan) { return plan.keeps_band; });
   plans.push_back(cpu_plan(p));
   return plans;
 }
