@@ -252,6 +252,42 @@ TEST_CASE("the checks hold for instances that are as they should be") {
   CHECK(checks[2].check == "as mask-only");
 }
 
+TEST_CASE("the band kernel is described, and its products run beside the threads") {
+  CompiledKernel compiled;
+  compiled.entry =
+      "_ZN3swa4sm904bandINS0_4BandI13__nv_bfloat16Li0EEEEEvNS0_8BandCallENS0_8BandMapsE";
+  compiled.mma = {"wgmma.mma_async.sync.aligned.m64n136k16.f32.bf16.bf16"};
+  const Resources r = describe(compiled);
+  CHECK(r.kernel == "sm90-band");
+  CHECK(r.variant == "merged");
+  CHECK(r.head_dim == 64);
+  CHECK(r.BN == 136);
+  CHECK(r.threads == 640);
+  CHECK(violated({r}).empty());
+  Resources other = r;
+  other.one_by_one = true;
+  CHECK(violated({other}) == Words{"side by side"});
+  other = r;
+  other.mma = {"wgmma.mma_async.sync.aligned.m64n136k16.f16.f16.f16"};
+  CHECK(violated({other}) == Words{"side by side"});
+  other.mma.clear();
+  CHECK(violated({other}) == Words{"side by side"});
+  // Of an instance that there is not.
+  compiled.entry =
+      "_ZN3swa4sm904bandINS0_4BandI13__nv_bfloat16Li99EEEEEvNS0_8BandCallENS0_8BandMapsE";
+  CHECK(violated({describe(compiled)}) == Words{"described"});
+}
+
+TEST_CASE("ptxas says which kernel's products run one by one") {
+  const string said =
+      "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are "
+      "serialized due to insufficient register resources for the function 'second'\n";
+  const auto kernels = compiled_kernels_of({ptx("sm_90a", "")}, said + kBoth);
+  REQUIRE(kernels.size() == 2);
+  CHECK_FALSE(kernels[0].one_by_one);
+  CHECK(kernels[1].one_by_one);
+}
+
 TEST_CASE("fp32 has no MMA and TF32 adds up in fp32") {
   Resources r = instance("portable-prefill");
   r.variant = "general";
