@@ -84,9 +84,13 @@ const GpuKernel* kernel_for(const Problem& p, std::string& reason) {
   const Dispatch choice = dispatch(p, this_gpu());
   reason = choice.reason;
   if (choice.kernel.empty()) return nullptr;
-  const GpuKernel& kernel = gpu_kernel(choice.kernel);
-  reason = kernel.unsupported(p).value_or("");
-  return reason.empty() ? &kernel : nullptr;
+  // The chosen one may not be in this build, or its memory may not be there.
+  for (const std::string& name : {choice.kernel, std::string("portable-prefill")}) {
+    const GpuKernel& kernel = gpu_kernel(name);
+    reason = kernel.unsupported(p).value_or("");
+    if (reason.empty()) return &kernel;
+  }
+  return nullptr;
 }
 
 ForwardParams params_of(const swa_attention& a, const Problem& p) {
