@@ -56,6 +56,8 @@ BandShape shape_with(const Problem& p, int instance, int heads, const GpuModel& 
   // No row looks back further than to the first key.
   const Index width = smaller(p.window.width, larger(p.n_q, p.n_k));
   const Index band = width - 1 + s.positions();
+  // A tile that were less than half full would cost more than the ring saves.
+  if (heads > 2 * p.group()) return s;
   const Index passes = ceil_div(band, 8 * tile.blocks);
   if (passes > 64) return s;
   if (tile.merged && !(passes == 1 && heads == kMostHeads && band == 8 * tile.blocks - 1)) return s;

@@ -172,6 +172,7 @@ void check_plan(const Problem& p) {
   CHECK(plan.smem_bytes() <= kHopper.shared_per_block);
   CHECK(plan.heads * plan.positions == BandTile::kRows);
   CHECK(plan.heads * plan.head_groups >= p.group());
+  CHECK(plan.heads <= 2 * p.group());
   // The band of a tile: from the first key of its first row to the diagonal of its last.
   const Index width = smaller(p.window.width, larger(p.n_q, p.n_k));
   CHECK(plan.history() >= width - 1);
@@ -219,11 +220,14 @@ TEST_CASE("windows that the ring holds, by group and head_dim") {
   };
   CHECK(widest(64, 8, 64) >= 512);
   CHECK(widest(32, 8, 64) >= 512);
-  CHECK(widest(16, 8, 64) >= 512);
+  CHECK(widest(16, 8, 64) == 505);
+  CHECK(widest(8, 8, 64) >= 400);
   CHECK(widest(64, 8, 128) >= 200);
   CHECK(widest(32, 8, 128) >= 200);
   CHECK(refusal(layer(64, 8, 64, 1024, 32768)) ==
         "keeps the window in shared memory, which is too small for 1024 keys");
+  // Rather than computing one head in a tile of eight, which would fit.
+  CHECK(refusal(layer(32, 32, 128, 200, 32768)).has_value());
   // A window that holds all keys is as wide as they are.
   CHECK(!refusal(layer(64, 8, 64, 1024, 300)));
 }
