@@ -12,6 +12,7 @@
 #include "kernels/ptx/mma.cuh"
 #include "kernels/ptx/tensor_copy.cuh"
 #include "kernels/ptx/wgmma.cuh"
+#include "kernels/sm90/band_columns.hpp"
 #include "kernels/sm90/band_memory.cuh"
 #include "kernels/sm90/band_walk.cuh"
 
@@ -124,10 +125,9 @@ class BandWarp {
   __device__ int row(int half) const { return 16 * warp_ + 8 * half + lane_ / 4; }
   __device__ int position(int half) const { return row(half) >> Config::head_bits(call_); }
   __device__ int head(int half) const { return row(half) & (Config::heads(call_) - 1); }
-  // The column at which the window of the tile's first row begins.
-  __device__ int band() const {
-    if constexpr (kBand.merged) return 1;
-    return history() + 1 - static_cast<int>(smaller(call_.params.window.width, history() + 1));
+  __device__ BandColumns columns() const {
+    if constexpr (kBand.merged) return {history(), 1, positions()};
+    return BandColumns::of(history(), call_.params.window.width, positions());
   }
 
   // ---- the ring
@@ -227,20 +227,18 @@ class BandWarp {
 
   // The columns of a pass that a row does not see become -inf: all outside [low, high).
   __device__ void hide(int first_column, bool at_edge, int low_key, int high_key) {
+    const BandColumns seen = columns();
     int low[2], size[2];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int begin = max(band() + position(half), low_key);
-      const int end = min(history() + position(half) + 1, high_key);
+      const int begin = max(seen.band + position(half), low_key);
+      const int end = min(seen.history + position(half) + 1, high_key);
       low[half] = begin - first_column - lane_ % 4 * 2;
       size[half] = max(end - begin, 0);
     }
-    // Whole columns of blocks in between are seen by every row.
-    const int seen_begin = band() + positions() - 1 - first_column;
-    const int seen_end = history() + 1 - first_column;
 #pragma unroll
     for (int j = 0; j < kBlocks; ++j) {
-      if (!at_edge && 8 * j >= seen_begin && 8 * j + 8 <= seen_end) continue;
+      if (!at_edge && seen.all_see(first_column + 8 * j, 8)) continue;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const int half = i / 2, column = 8 * j + i % 2;
@@ -280,7 +278,7 @@ class BandWarp {
     // Keys of the sequence, as columns of this tile.
     const int first_key = segment.first_key + tile * positions();
     const int low_key = -first_key, high_key = segment.n_k - first_key;
-    const bool at_edge = low_key > band() || high_key < history() + positions();
+    const bool at_edge = low_key > columns().band || high_key < history() + positions();
     const bool wants_sums = !Config::kSumsByProduct || call_.params.lse != nullptr;
     float highest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
     float o[Config::kOutputs];
@@ -292,7 +290,7 @@ class BandWarp {
       if (last) free_queries();
       if (!plain_) prepare();
       const int first_column = (passes() - 1 - pass) * 8 * kBlocks;
-      if (kBand.merged ? at_edge : at_edge || pass == 0 || last) {
+      if (at_edge || (!kBand.merged && !columns().all_see(first_column, 8 * kBlocks))) {
         hide(first_column, at_edge, low_key, high_key);
       }
       if constexpr (kBand.merged) {

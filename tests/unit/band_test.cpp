@@ -9,6 +9,7 @@
 #include "kernels/launch/band.hpp"
 #include "kernels/launch/dispatch.hpp"
 #include "kernels/launch/plan.hpp"
+#include "kernels/sm90/band_columns.hpp"
 #include "problem/problem.hpp"
 #include "problem/random_problems.hpp"
 
@@ -178,6 +179,25 @@ void check_plan(const Problem& p) {
   CHECK(plan.history() >= width - 1);
   CHECK(plan.history() + plan.positions == 8 * plan.tile.blocks * plan.passes);
   CHECK(plan.slots * plan.tile.entry >= plan.history() + plan.positions);
+  // What is hidden from no row is seen by all, column by column and block by block. Columns before
+  // the band's first are keys that do not exist.
+  const auto columns = sm90::BandColumns::of(plan.history(), p.window.width, plan.positions);
+  const auto seen_by_all = [&](int column) {
+    for (int i = 0; i < plan.positions; ++i) {
+      // The row's own key has column history + i.
+      const int distance = plan.history() + i - column;
+      if (distance < 0 || distance > plan.history() || distance >= p.window.width) return false;
+    }
+    return true;
+  };
+  for (int first = 0; first < plan.history() + plan.positions; first += 8) {
+    bool all = true;
+    for (int column = first; column < first + 8; ++column) {
+      CHECK(columns.all_see(column, 1) == seen_by_all(column));
+      all = all && seen_by_all(column);
+    }
+    CHECK(columns.all_see(first, 8) == all);
+  }
   if (plan.units == 0) return;
   Index tiles = 0, expected = 0;
   for (int block = 0; block < plan.blocks; ++block) {
