@@ -12,7 +12,7 @@ namespace {
 
 // Positions, keys and units are counted in 32 bits, with room for a tile beyond the last.
 constexpr Index kMostTokens = std::numeric_limits<std::int32_t>::max() - 4096;
-constexpr Index kMostUnits = std::numeric_limits<std::int32_t>::max() / 2;
+constexpr double kMostUnits = std::numeric_limits<std::int32_t>::max() / 2;
 constexpr int kMostHeads = 8;
 constexpr int kMostStages = 2;
 
@@ -91,11 +91,16 @@ Index rounds_of(Index queries, const BandShape& s) {
   return ceil_div(ceil_div(queries, s.positions()), s.tile.warpgroups);
 }
 
-Index units_of(const Problem& p, const BandShape& s) {
-  const Index groups = p.heads_kv * s.head_groups;
-  if (!p.has_lengths()) return p.batch * groups * rounds_of(p.n_q, s);
-  Index units = 0;
-  for (Index b = 0; b < p.batch; ++b) units += groups * rounds_of(p.queries(b), s);
+// As a double: what is refused may be beyond 2^63.
+double units_of(const Problem& p, const BandShape& s) {
+  const double groups = static_cast<double>(p.heads_kv) * s.head_groups;
+  if (!p.has_lengths()) {
+    return static_cast<double>(p.batch) * groups * static_cast<double>(rounds_of(p.n_q, s));
+  }
+  double units = 0;
+  for (Index b = 0; b < p.batch; ++b) {
+    units += groups * static_cast<double>(rounds_of(p.queries(b), s));
+  }
   return units;
 }
 
@@ -144,7 +149,7 @@ BandPlan plan_band(const Problem& p, const GpuModel& gpu) {
   plan.passes = s.passes;
   plan.slots = s.slots;
   plan.query_stages = s.stages;
-  plan.units = units_of(p, s);
+  plan.units = static_cast<Index>(units_of(p, s));
   const Index groups = p.heads_kv * s.head_groups;
   if (p.has_lengths()) {
     plan.first_unit.push_back(0);

@@ -306,6 +306,9 @@ TEST_CASE("what the band kernel refuses") {
           o.n_q = 1 << 20;
           o.n_k = 1 << 20;
         }) == "counts its tiles in 32 bits");
+  CHECK(with([](Problem& o) {
+          o.batch = o.n_q = o.n_k = o.heads_q = o.heads_kv = 2'000'000'000;
+        }) == "counts its tiles in 32 bits");
   CHECK(band_unsupported(p, kGpuModels[0]) == "is for Hopper, whose instructions it uses");
 }
 
