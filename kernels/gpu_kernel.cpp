@@ -11,6 +11,7 @@
 #include "kernels/forward.hpp"
 #include "kernels/launch/band.hpp"
 #include "kernels/launch/decode_call.hpp"
+#include "kernels/launch/dispatch.hpp"
 #include "kernels/launch/prefill_call.hpp"
 #include "kernels/naive/naive.hpp"
 #include "kernels/portable/launch.hpp"
@@ -78,9 +79,7 @@ GpuKernel prefill_kernel(std::string name, TileLoop walk) {
   kernel.tile = [](const Problem& p) { return plan_prefill(p).shape(); };
   kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
     if (const auto reason = needs_contiguous(p)) return reason;
-    if (const auto reason = prefill_unsupported(p)) return reason;
-    if (const auto reason = too_much_shared_memory(plan_prefill(p).smem_bytes, this_gpu()))
-      return reason;
+    if (const auto reason = prefill_refusal(p, this_gpu())) return reason;
     return too_large(p);
   };
   kernel.prepare = [walk](const Problem& p, Workspace&) -> GpuLaunch {
@@ -131,9 +130,7 @@ GpuKernel decode_kernel() {
   // A key's v meets the weights of all positions of the call.
   kernel.granule = kMostDecodeQueries - 1;
   kernel.unsupported = [](const Problem& p) -> std::optional<std::string> {
-    if (const auto reason = decode_unsupported(p)) return reason;
-    const DecodeTile tile = decode_tile(p.head_dim, p.value_dim());
-    if (const auto reason = too_much_shared_memory(tile.smem_bytes(), this_gpu())) return reason;
+    if (const auto reason = decode_refusal(p, this_gpu())) return reason;
     return too_large(p);
   };
   kernel.prepare = [](const Problem& p, Workspace& workspace) -> GpuLaunch {

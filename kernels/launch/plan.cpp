@@ -4,6 +4,7 @@
 
 #include "kernels/launch/band.hpp"
 #include "kernels/launch/decode.hpp"
+#include "kernels/launch/dispatch.hpp"
 #include "kernels/launch/prefill.hpp"
 
 namespace swa {
@@ -26,11 +27,9 @@ LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk
                       const GpuModel& gpu) {
   LaunchPlan launch;
   launch.kernel = kernel;
-  launch.unsupported = prefill_unsupported(p);
+  launch.unsupported = prefill_refusal(p, gpu);
   if (launch.unsupported) return launch;
   const PrefillPlan plan = plan_prefill(p);
-  launch.unsupported = too_much_shared_memory(plan.smem_bytes, gpu);
-  if (launch.unsupported) return launch;
   launch.reason = reason_of(p, plan, walk);
   launch.BM = plan.BM;
   launch.BN = plan.BN;
@@ -49,11 +48,9 @@ LaunchPlan prefill_of(const Problem& p, const std::string& kernel, TileLoop walk
 LaunchPlan decode_of(const Problem& p, const GpuModel& gpu) {
   LaunchPlan launch;
   launch.kernel = "portable-decode";
-  launch.unsupported = decode_unsupported(p);
+  launch.unsupported = decode_refusal(p, gpu);
   if (launch.unsupported) return launch;
   const DecodePlan plan = plan_decode(p, gpu.multiprocessors);
-  launch.unsupported = too_much_shared_memory(plan.tile.smem_bytes(), gpu);
-  if (launch.unsupported) return launch;
   launch.reason =
       plan.splits == 1
           ? "one part: there are blocks enough, or too few keys for each warp to stream"
